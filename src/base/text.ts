@@ -42,6 +42,10 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** The whole of a count, as a sentence begins: `All 1,200 projects`, `The only project`. */
+export const allOf = (count: number, noun: string): string =>
+  count === 1 ? `The only ${noun}` : `All ${counted(count, noun)}`;
+
 /**
  * Writes a parsed value as JSON, cut to `maxLength` characters. Unlike JSON.stringify it does not recurse, so
  * deep nesting is safe, and it stops soon after `maxLength`, so a huge value costs little memory. A number that JSON

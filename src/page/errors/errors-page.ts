@@ -22,7 +22,7 @@ import { buildHref, buildLink, meantLinks, withQuery } from "../parts/links.ts";
 import { age, clockWords, icon, momentTag } from "../parts/marks.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
 import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
-import { type Kind, kindsOf } from "../parts/outcomes.ts";
+import { type Kind, kindsOf, noFailures } from "../parts/outcomes.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
   daysName,
@@ -55,6 +55,7 @@ import {
   askForLines,
   ERRORS_PATH,
   type ErrorsChoice,
+  type ErrorsSaid,
   type ErrorsScope,
   hrefsOf,
   isAllTime,
@@ -108,7 +109,7 @@ from ${broken}
 where ${broken.project_id} <> '-1'
 group by ${broken.error_class}`,
   }),
-  draw({ rows, classes, projects, failing }, { period, href, now }) {
+  draw({ rows, classes, projects, failing }, { period, href, now }, { finished }: ErrorsSaid) {
     const kinds = kindsOf(rows, period);
     const hit = (of: readonly Row[], name: string) => grouped(countIn(ofClass(of, name), "projects"));
     return {
@@ -116,11 +117,7 @@ group by ${broken.error_class}`,
       ...(isAllTime(period) && {
         note: "The projects are those of all time: they ignore the dates, because the period is long.",
       }),
-      empty: kinds.length === 0 && [
-        "unknown",
-        "Not known.",
-        "No build of these days is known to have failed.",
-      ],
+      empty: kinds.length === 0 && noFailures(finished),
       body: renderKindRows({
         kinds,
         period,
@@ -128,7 +125,8 @@ group by ${broken.error_class}`,
         small: (name) => renderMeaning(name, classes, now),
         more: {
           head: "Projects",
-          cell: (name) => html`${hit(projects, name)}<small>${hit(failing, name)} fail now</small>`,
+          cell: (name) =>
+            html`${hit(projects, name)}<small>${counted(countIn(ofClass(failing, name), "projects"), "fails now", "fail now")}</small>`,
         },
         now,
       }),
@@ -147,7 +145,7 @@ group by ${build.error_class}`;
 
 const MOST_RISING = 2;
 
-/** What is most of the failures and what rises; `failed` counts the failures of the period. */
+/** What is most of the failures and what rises; `failed` and `finished` count builds of the period. */
 const errorsVerdict = part({
   asks: ({ period, choice, at }: ErrorsScope) => ({
     kinds: askForKinds(period),
@@ -169,10 +167,11 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
     const kinds = kindsOf(found.kinds, period);
     const failed = kinds.reduce((sum, one) => sum + one.now, 0);
     const risen = found.lines.filter((line) => isRising(line, period));
+    const finished = countIn(found.finished[0], "finished");
     const verdict =
       judgeRising(readRising(found.rising), failed, scope) ??
-      judgeErrors(kinds, failed, risen, countIn(found.finished[0], "finished"), scope);
-    return { verdict, failed };
+      judgeErrors(kinds, failed, risen, finished, scope);
+    return { verdict, failed, finished };
   },
 });
 
@@ -228,13 +227,13 @@ function judgeErrors(
   const risen =
     period.before === null ? [] : [most, ...others].filter((kind) => isMore(kind.now, kind.before));
   const isRising = rising.length + risen.length > 0;
-  const share =
-    most.now === failed ? "all of them" : `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
+  const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say`;
+  const say = failed === 1 ? "it says" : most.now === failed ? "all of them say" : some;
   return {
     look: isRising ? "some" : "idle",
     mark: isRising ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
-    sentence: `${counted(failed, "build")} failed on ${days}; ${share} say: ${kindLabel(most.name)}.`,
+    sentence: `${counted(failed, "build")} failed on ${days}; ${say}: ${kindLabel(most.name)}.`,
     evidence: `${riseWords(rising, risen, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }

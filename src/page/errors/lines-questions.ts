@@ -72,6 +72,9 @@ export interface ErrorsScope extends Pick<PageMoment, "now" | "at"> {
   readonly href: ErrorsHref;
 }
 
+/** What the verdict says to the blocks: the failed and the finished builds of the period, of all classes. */
+export type ErrorsSaid = Readonly<Record<"failed" | "finished", number>>;
+
 /** Whether the lines of a period are those of all time. */
 export const isAllTime = ({ days }: Period): boolean => days > MOST_FAILURE_DAYS;
 

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/text.ts";
+import { allOf, counted, grouped } from "../../base/text.ts";
 import { spanNoun, spansOf } from "../parts/axes.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
@@ -8,7 +8,7 @@ import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { age, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/mini-bars.ts";
-import { byDay } from "../parts/outcomes.ts";
+import { byDay, noFailures } from "../parts/outcomes.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import {
   askForLineDays,
@@ -19,6 +19,7 @@ import {
   ERRORS_PATH,
   type ErrorsChoice,
   type ErrorsHref,
+  type ErrorsSaid,
   type ErrorsScope,
   isAllTime,
   keptQuery,
@@ -51,9 +52,9 @@ export const lines = block({
       restProjects: isLong ? null : askForRestProjects(period, choice, prints, ids),
     });
   },
-  draw(found, scope, { failed }: { readonly failed: number }) {
+  draw(found, scope, { failed, finished }: ErrorsSaid) {
     const { choice, period, now } = scope;
-    const facts: LinesFacts = { ...scope, ...found, failed };
+    const facts: LinesFacts = { ...scope, ...found, failed, finished };
     const total = countIn(found.rows[0], "kinds");
     const isAll = isAllTime(period);
     const isWhole = choice.kind === undefined && isUnfocused(choice);
@@ -80,11 +81,10 @@ ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, p
   },
 });
 
-/** What the lines are drawn from: beside the answers `failed`, the failed builds of the period, of all classes. */
+/** What the lines are drawn from. */
 type LinesFacts = ErrorsScope &
-  Readonly<Record<"printDays" | "lineDays" | "projects" | "restProjects", readonly Row[]>> & {
-    readonly failed: number;
-  };
+  Readonly<Record<"printDays" | "lineDays" | "projects" | "restProjects", readonly Row[]>> &
+  ErrorsSaid;
 
 function renderChoice({ choice, href }: LinesFacts): Markup {
   const { kind, line, print } = choice;
@@ -119,15 +119,15 @@ export function renderSorts({ sort }: ErrorsChoice, period: Period, href: Errors
 function renderLegend({ before, days }: Period): Markup {
   const item = (look: string, words: string) =>
     html`<span><svg width="10" height="10" aria-hidden="true"><rect class="${look}" width="10" height="10"/></svg> ${words}</span>`;
-  const these = lengthWords(days);
-  return html`<p class="kinds-key">${before === null ? "" : item("m-quiet", `the ${these} before`)}
-  ${item("m-ink", before === null ? `these ${these}` : `these ${these}, within chance`)}
-  ${before === null ? "" : item("m-bad", `these ${these}, more than chance`)}
+  const these = days === 1 ? "this day" : `these ${lengthWords(days)}`;
+  return html`<p class="kinds-key">${before === null ? "" : item("m-quiet", `the ${lengthWords(days)} before`)}
+  ${item("m-ink", before === null ? these : `${these}, within chance`)}
+  ${before === null ? "" : item("m-bad", `${these}, more than chance`)}
   <span>Each strip has its own scale.</span></p>`;
 }
 
 /** Why the list is empty. A choice that leaves nothing says nothing about builds. */
-function whyNone({ choice, period, failed, href, now }: LinesFacts): Empty {
+function whyNone({ choice, period, failed, finished, href, now }: LinesFacts): Empty {
   const { kind, page } = choice;
   const of = daysName(period, now);
   if (page > 1)
@@ -137,11 +137,13 @@ function whyNone({ choice, period, failed, href, now }: LinesFacts): Empty {
       "The list is shorter.",
       [{ href: href({}), words: "Its first page" }],
     ];
-  const ways = [{ href: href(WHOLE), words: `All ${grouped(failed)} failed builds of these days` }];
+  const ways = [{ href: href(WHOLE), words: `${allOf(failed, "failed build")} of these days` }];
   if (!isUnfocused(choice)) return ["no-match", "No such line.", `No build of ${of} failed with it.`, ways];
-  return kind === undefined
-    ? ["unknown", "No error line.", `No build of ${of} is known to have failed.`]
-    : ["no-match", "No line of this kind.", `No build of ${of} failed with “${kindLabel(kind)}”.`, ways];
+  if (kind === undefined)
+    return failed === 0
+      ? noFailures(finished)
+      : ["unknown", "No error line.", `No failed build of ${of} has one.`];
+  return ["no-match", "No line of this kind.", `No build of ${of} failed with “${kindLabel(kind)}”.`, ways];
 }
 
 const [KIND_HEIGHT, LINE_HEIGHT] = [28, 22];
@@ -231,21 +233,25 @@ function renderRest(first: Row, shown: readonly Row[], { choice, restProjects, h
   return html`<li class="kline rest"><div>${
     choice.print === undefined ? html`<a href="${href({ print })}">${words}</a>` : `${words}: in the files`
   }</div><span></span>
-    <span class="n">${grouped(builds)}<small class="u">builds</small></span>
-    <span class="n">${hit === undefined ? "" : html`${grouped(Number(hit))}<small class="u">projects</small>`}</span></li>`;
+    <span class="n">${grouped(builds)}${unit(builds, "build")}</span>
+    <span class="n">${hit === undefined ? "" : html`${grouped(Number(hit))}${unit(hit, "project")}`}</span></li>`;
 }
 
 const renderSpan = (line: Row, now: Date): Markup =>
   html`first ${momentTag(line.first_triggered_at, now)} · last ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago`;
 
+/** The word below a number, which the head says on a wide page. */
+const unit = (count: unknown, noun: string): Markup =>
+  html`<small class="u">${Number(count) === 1 ? noun : `${noun}s`}</small>`;
+
 /** `before` is null where it is not known. */
 function renderCounts(failures: unknown, before: unknown, projects: unknown): Markup {
   const builds =
     before === null
-      ? html`<small class="u">builds</small>`
-      : html`<small><span class="u">builds, </span>${grouped(Number(before))} before</small>`;
+      ? unit(failures, "build")
+      : html`<small><span class="u">${Number(failures) === 1 ? "build" : "builds"}, </span>${grouped(Number(before))} before</small>`;
   return html`<span class="n">${grouped(Number(failures))}${builds}</span>
-    <span class="n">${grouped(Number(projects))}<small class="u">projects</small></span>`;
+    <span class="n">${grouped(Number(projects))}${unit(projects, "project")}</span>`;
 }
 
 function drawDays(

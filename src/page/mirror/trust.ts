@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/text.ts";
+import { allOf, counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
@@ -141,7 +141,7 @@ order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROW
       empty:
         all === 0
           ? ["unknown", "Not known.", "No list was read in 7 days."]
-          : ["none", "None.", `All ${counted(all, "reading")} of lists in 7 days came to a good end.`],
+          : ["none", "None.", `${allOf(all, "reading")} of lists in 7 days came to a good end.`],
       what: ({ resource, run_id }) => html`${foreign(`${String(resource)}s`, 40)}, run ${String(run_id)}`,
       when: "started_at",
       why: ({ walk, reason }) =>

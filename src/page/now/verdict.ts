@@ -275,9 +275,9 @@ const newestWords = ({ newest, now, ago }: NowVerdictFacts): string | null =>
 
 function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
-  const of = brokeAndFixed === broke ? "all" : grouped(brokeAndFixed);
-  if (day !== undefined) return `${of} of them had been fixed by its end`;
-  return `${of} of them ${brokeAndFixed === 1 && broke > 1 ? "is" : "are"} fixed`;
+  const of = broke === 1 ? "it" : `${brokeAndFixed === broke ? "all" : grouped(brokeAndFixed)} of them`;
+  if (day !== undefined) return `${of} had been fixed by its end`;
+  return `${of} ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
 }
 
 /** What never worked did not break, as `broke_daily` counts it. */

@@ -1,5 +1,6 @@
 /** The main docs of projects (html of the default version) on each of the last ninety days. */
 import { type SQL, sql } from "drizzle-orm";
+import { counted } from "../../base/text.ts";
 import { ask, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, countIn, type Row, sumIn } from "./block.ts";
@@ -95,7 +96,7 @@ export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup
   });
   const words = `${MAIN_DAYS} days of the main docs of ${of}: ${told.join(", ")}`;
   const titles = days.map(({ number, row, look }, place) => {
-    const counts = `${countIn(row, "succeeded")} of ${countIn(row, "finished")} finished builds succeeded`;
+    const counts = `${countIn(row, "succeeded")} of ${counted(countIn(row, "finished"), "finished build")} succeeded`;
     const told = look === "good" || look === "bad" ? counts : LOOKS[look];
     return (
       now &&

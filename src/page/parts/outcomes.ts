@@ -1,5 +1,6 @@
+import { counted } from "../../base/text.ts";
 import { type Span, spansOf } from "./axes.ts";
-import { type Row, sumIn } from "./block.ts";
+import { type Empty, type Row, sumIn } from "./block.ts";
 import { type Count, differenceOf } from "./changes.ts";
 import { type Days, dayNumber, type Period } from "./period.ts";
 
@@ -59,6 +60,16 @@ export function kindsOf(rows: readonly Row[], { first, last }: Days): Kind[] {
     })
     .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
 }
+
+/** Why the failures of some days are none: nothing is known where no build has finished. */
+export const noFailures = (finished: number): Empty =>
+  finished === 0
+    ? ["unknown", "Not known.", "No build of these days has finished."]
+    : [
+        "none",
+        "None failed.",
+        `${counted(finished, "build of these days has", "builds of these days have")} finished.`,
+      ];
 
 /** A column of rows by day, by the number of the day. */
 export const byDay = (rows: readonly Row[], column: string): Map<number, number> =>

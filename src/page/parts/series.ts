@@ -36,7 +36,9 @@ function stripWords(outcomes: readonly string[], of: string): string {
   const newest = outcomes.at(-1);
   if (newest === undefined) return `no builds of ${of}`;
   const ends = `${succeeded} succeeded, ${failed} failed${open > 0 ? `, ${open} not finished` : ""}`;
-  return `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
+  return outcomes.length === 1
+    ? `the only build of ${of}: ${outcomeMark(newest).word}`
+    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
 }
 
 export interface StripBuild {

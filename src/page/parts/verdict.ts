@@ -7,7 +7,7 @@ const MARKS = {
   some: { kind: "bad", word: "Something is broken" },
   good: { kind: "good", word: "Good" },
   warn: { kind: "warn", word: "Look here" },
-  known: { kind: "warn", word: "Something broke, as on other days" },
+  known: { kind: "warn", word: "Something broke" },
   flat: { kind: "flat", word: "Nothing new" },
   idle: { kind: "idle", word: "Not known" },
 } as const satisfies Record<string, { kind: MarkKind; word: string }>;

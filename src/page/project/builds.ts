@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import { counted, grouped } from "../../base/text.ts";
+import { allOf, counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { askEach, block, type Empty, type Row, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
@@ -195,7 +195,7 @@ function noBuilds(
 ): Empty {
   if (all === 0) return ["unknown", "No builds.", "The mirror has no build of this project."];
   if (total > 0) {
-    const say = `There are ${counted(total, "build")} of this choice.`;
+    const say = `This choice has ${counted(total, "build")}.`;
     return ["no-match", "No such page.", say, [{ href: href(onlyQuery(choice.only)), words: "The newest" }]];
   }
   const { version, type } = choice.only;
@@ -211,7 +211,7 @@ function noBuilds(
         (name) => href({ version: name, type: name === version ? undefined : type }),
         (name) => foreign(name, 40),
       ),
-      { href: href({}), words: `All ${counted(all, "build")}` },
+      { href: href({}), words: allOf(all, "build") },
     ],
   ];
 }

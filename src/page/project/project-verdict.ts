@@ -180,7 +180,10 @@ function rateFigure({ recent }: Answers) {
           ${" "}<span>on the ${before.finished} before${difference.isChance ? ", within chance" : ""} · </span>`;
   return {
     label: "Succeeded",
-    labelRest: last.finished === 0 ? "" : `, last ${counted(last.finished, "finished build")}`,
+    labelRest:
+      last.finished === 0
+        ? ""
+        : `, last ${last.finished === 1 ? "" : `${last.finished} `}finished build${last.finished === 1 ? "" : "s"}`,
     value: last.finished === 0 ? "–" : wholePercent(last.succeeded / last.finished),
     unit: last.finished === 0 ? "none finished" : `${last.succeeded} of ${last.finished}`,
     note: html`${change}<span>${range}</span>`,
@@ -297,8 +300,7 @@ export const causes = block({
       count: counted(failures, "failed build"),
       ...(failures > 0 &&
         !Number.isNaN(since) && { note: `Of all its builds, since ${dayWords(since, now)}.` }),
-      empty:
-        failures === 0 && noneOf(totals, "None failed.", (finished) => `Each of its ${finished} succeeded.`),
+      empty: failures === 0 && noneOf(totals, "None failed.", (finished) => `It has ${finished}.`),
       body: html`<ul class="causes">${classes.map((one) =>
         renderClass(
           rows.filter(({ error_class }) => error_class === one),

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/text.ts";
+import { allOf, counted, grouped } from "../../base/text.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import {
@@ -171,7 +171,8 @@ function sayHowMany(count: Counts, isBuilt: boolean): string | undefined {
   if (all === 0) return undefined;
   if (!isBuilt)
     return `${counted(all, "name")}; how each stands is not known, because this mirror holds no builds.`;
-  return `${grouped(count("all", "good"))} of ${grouped(all)} are good: the last finished build of each of their versions and formats succeeded.`;
+  const good = count("all", "good");
+  return `${grouped(good)} of ${counted(all, "project")} ${good === 1 ? "is" : "are"} good: the last finished build of each version and format succeeded.`;
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {
@@ -224,16 +225,13 @@ function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly Pr
     return renderNoRows("unknown", "No projects.", "The mirror has none that the service still has.");
   const total = foundBy(choice, count);
   if (page > 1 && total > 0)
-    return renderNoRows(
-      "no-match",
-      "No such page.",
-      `There are ${counted(total, "project")} of this choice.`,
-      [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
-    );
+    return renderNoRows("no-match", "No such page.", `This choice has ${counted(total, "project")}.`, [
+      { href: withQuery(PATH, keptBy(choice)), words: "The first page" },
+    ]);
   const strong = state !== undefined && !isState(state) ? "There is no such state." : "No project matches.";
   const isUnnamed = q !== undefined && count("found") === 0;
   const unnamed = isUnnamed ? html`Neither a slug nor a name contains ${foreign(q, 60)}. ` : "";
-  const say = html`${unnamed}That says nothing about builds: all ${counted(all, "project")} are outside this choice.`;
+  const say = html`${unnamed}That says nothing about builds: ${counted(all, "project is", "projects are")} outside this choice.`;
   const meant = html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
 ${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`;
   return html`${renderNoRows("no-match", strong, say, waysOut(choice, count))}
@@ -271,6 +269,6 @@ function waysOut({ q, state, sort }: ProjectsChoice, count: Counts): Link[] {
     q !== undefined && state !== undefined && count("found") > 0
       ? { href: to({ q }), words: html`${foreign(q, 40)} in any state: ${grouped(count("found"))}` }
       : [],
-    { href: to({}), words: `All ${counted(count("all"), "project")}` },
+    { href: to({}), words: allOf(count("all"), "project") },
   ].flat();
 }

@@ -78,10 +78,10 @@ ${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
         "Not known.",
         hours === 0
           ? "No sync has covered these hours."
-          : html`In none of the ${counted(hours, "hour")} is it known to within five builds or a tenth: ${UNWATCHED}`,
+          : html`In none of ${counted(hours, "hour")} is it known to within five builds or a tenth: ${UNWATCHED}`,
       ],
-      body: html`<p class="took">At most <b>${sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
-<p class="note">That is known to within five builds or a tenth in ${grouped(known)} of the ${counted(hours, "hour")}.
+      body: html`<p class="took">At most <b>${sure === 0 || sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
+<p class="note">That is known to within five builds or a tenth in ${grouped(known)} of ${counted(hours, "hour")}.
   ${known < hours / 2 ? html`In the others it is not: ${UNWATCHED}` : ""}</p>
 ${
   // A single bar says no more than the sentence.

@@ -51,11 +51,11 @@ export const platform = block({
               <span class="n">${grouped(Number(row.projects_failing))} of
               ${counted(Number(row.projects), "project")} failed</span>
               <small>${usualWords(Number(row.projects_expected))} would be usual</small></li>`,
-    )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
+    )}</ul>${hours > rows.length ? html`<p class="more">${counted(hours - rows.length, "more hour")} in the file.</p>` : ""}`;
     const rate = ({ succeeded, finished }: Count) => percent(succeeded / finished);
     const without =
       left === 0
-        ? html`<p class="more">None of the ${counted(all.finished, "finished build")} failed of an error that is the platform's own.</p>`
+        ? html`<p class="more">Of ${counted(all.finished, "finished build")} none failed of an error that is the platform's own.</p>`
         : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors,
         ${counted(left, "build")} fewer, <b>${rate(kept)}</b>
         succeeded, with them ${rate(all)}.</p>`;

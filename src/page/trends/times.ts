@@ -223,7 +223,7 @@ const KEY = renderBoundKey("surely so long", "perhaps so long");
 /** How many builds the figures are about, of all that finished; a command where those are few. */
 function renderKnown(known: number, finished: number): Markup {
   const share = known / finished;
-  return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of the ${counted(finished, "build")} that finished,
+  return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of ${counted(finished, "build")} that finished,
     ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
 }
 
@@ -232,7 +232,7 @@ const unknown = (finished: number): Empty => [
   "Not known.",
   finished === 0
     ? "No build of these days has finished."
-    : html`The times of none of the ${counted(finished, "finished build")} are known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+    : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
 ];
 
 const boundOf = (row: Row, name: string): Bound => ({

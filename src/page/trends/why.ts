@@ -1,10 +1,10 @@
 import { grouped } from "../../base/text.ts";
 import { ask, type Question, relation } from "../../report/ask.ts";
-import { block, type Empty } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { askForKinds } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
-import { kindsOf, outcomesOf } from "../parts/outcomes.ts";
+import { kindsOf, noFailures, outcomesOf } from "../parts/outcomes.ts";
 import { within } from "../parts/period.ts";
 import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
@@ -41,8 +41,3 @@ from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, period.start, period.last)} and ${build.type} = ${type}
 group by day, ${build.error_class}
 order by day, ${build.error_class}`;
-
-const noFailures = (finished: number): Empty =>
-  finished === 0
-    ? ["unknown", "Not known.", "No build of these days has finished."]
-    : ["none", "None failed.", `${grouped(finished)} builds of these days have finished.`];

@@ -166,8 +166,8 @@ describe("more about a project", () => {
     expect(titles).toHaveLength(90);
     expect([titles[0], titles[19], titles.at(-2), titles.at(-1)]).toEqual([
       "not known",
-      "1 of 1 finished builds succeeded",
-      "0 of 1 finished builds succeeded",
+      "1 of 1 finished build succeeded",
+      "0 of 1 finished build succeeded",
       "no builds",
     ]);
   });
