@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectHref } from "../../src/page/parts/links.ts";
-import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
+import { CHROMIUM, findBarriers, findUnreadable, overflow, startBrowser, visit } from "../support/browser.ts";
 import { findClashes } from "../support/docker.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, SILENCE, seedPages } from "../support/served-pages.ts";
@@ -123,12 +123,14 @@ describe.skipIf(CHROMIUM === null)(
             for (const fault of await findClashes(page)) found.add(`${path}, open, at ${width} px: ${fault}`);
           const wider = await overflow(page);
           if (wider > 0) found.add(`${path} at ${width} px: ${wider} px too wide`);
+          for (const fault of await findUnreadable(page)) found.add(`${path} at ${width} px: ${fault}`);
         }
         for (const barrier of await findBarriers(page)) found.add(`${path}: ${barrier}`);
         await page.setViewportSize({ width: 320, height: 900 });
         await page.emulateMedia({ media: "print" });
         const wider = await overflow(page);
         if (wider > 0) found.add(`${path} on paper of 320 px: ${wider} px too wide`);
+        for (const fault of await findUnreadable(page)) found.add(`${path} on paper: ${fault}`);
         await page.emulateMedia({ media: "screen" });
       }
       return [...found, ...faults];
@@ -173,7 +175,9 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("shows the worst mark and what is chosen in forced colours", { tags: ["long"] }, async () => {
+    it("shows the worst mark, what is chosen and the line of the error in forced colours", {
+      tags: ["long"],
+    }, async () => {
       const options = { ...lookOf({ width: 1280, colorScheme: "light" }), forcedColors: "active" } as const;
       await using visited = await visit(browser, `${pages.url}/projects`, options);
       const pairs: [string, string, string][] = await visited.page.evaluate(`
@@ -183,6 +187,11 @@ describe.skipIf(CHROMIUM === null)(
           getComputedStyle(document.body).backgroundColor,
         ])`);
       expect(pairs.length).toBeGreaterThan(1);
+      await visited.page.goto(`${pages.url}/build/1004`);
+      const [hit, page] = await visited.page.evaluate<string[]>(
+        `[".l.hit", "html"].map((one) => getComputedStyle(document.querySelector(one)).backgroundColor)`,
+      );
+      expect(hit).not.toBe(page);
       for (const colours of pairs) expect(new Set(colours.slice(0, 2)).size).toBe(2);
       for (const [background, , page] of pairs) expect(background).not.toBe(page);
     });

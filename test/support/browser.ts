@@ -62,3 +62,22 @@ export async function findBarriers(page: Page): Promise<string[]> {
 export function overflow(page: Page): Promise<number> {
   return page.evaluate("document.documentElement.scrollWidth - innerWidth");
 }
+
+/** Words of a chart that lie on each other, and blocks that show no more than their heading. */
+export function findUnreadable(page: Page): Promise<string[]> {
+  return page.evaluate(`
+    [...document.querySelectorAll("main section.block")].filter((block) => block.checkVisibility()).flatMap((block) => {
+      const isBare = [...block.children].every((one) => one.matches(".bh") || !one.checkVisibility());
+      const clashes = [...block.querySelectorAll("svg")].flatMap((svg) => {
+        const words = [...svg.querySelectorAll("text")].filter((one) => one.checkVisibility());
+        const boxes = words.map((one) => [one.textContent, one.getBoundingClientRect()]);
+        return boxes.flatMap(([word, one], place) =>
+          boxes.slice(place + 1).flatMap(([next, other]) => {
+            const across = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+            const down = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+            return across > 1 && down > 4 ? [block.id + ": “" + word + "” lies on “" + next + "”"] : [];
+          }));
+      });
+      return [...(isBare ? [block.id + " is bare"] : []), ...clashes];
+    })`);
+}

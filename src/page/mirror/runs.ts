@@ -98,16 +98,16 @@ order by last_run_id desc`,
       title: "When the mirror looked",
       count: "24 hours",
       body: html`<div class="life">
-      <svg width="104" height="${HEIGHT + 24}" aria-hidden="true">
+      <svg width="104" height="${HEIGHT + 38}" aria-hidden="true">
       <text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text>
       <text class="strong" x="0" y="${WATCH_Y + 4}">Watch</text></svg>
-      <svg class="mini" height="${HEIGHT + 24}" role="img" aria-label="${told}">
+      <svg class="mini" height="${HEIGHT + 38}" role="img" aria-label="${told}">
 ${axis.draw(HEIGHT)}
 ${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
 ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
 ${gaps.map(drawGap)}
-${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 18}">now</text>
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">now</text>
 </svg></div>
 ${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };
