@@ -16,6 +16,7 @@ import {
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
 import { FAILING_PER_PAGE } from "./now/failing.ts";
 import { createPages, type PagesDeps } from "./pages.ts";
+import { keepAnswers } from "./parts/block.ts";
 import { findMoment } from "./parts/freshness.ts";
 import { minuteOf } from "./parts/page-moment.ts";
 import { PROJECTS_PER_PAGE } from "./projects/projects-questions.ts";
@@ -49,18 +50,19 @@ export async function writeSite(
   const now = minuteOf(deps.clock.now());
   const mirror: MirrorReader = { read: (fn) => fn(tx as unknown as Sql), snapshot: (fn) => fn(tx) };
   keepPlans(tx);
+  keepAnswers(tx);
   const still = await findMoment(tx, now, deps.staleAfterMs);
   const app = createPages({ ...deps, clock: { ...deps.clock, now: () => now }, mirror, still });
   const places = addressesOf(await findPages(tx));
   return withStagingFolder(target, OWN.split(" "), async (folder) => {
     const rows = new Map<string, string>();
-    for (const [address, place] of places) {
-      signal.throwIfAborted();
+    await inPairs(places, signal, async ([address, place]) => {
       const reply = await ask(app, address);
       const { text, files } = linkPages(await reply.text(), place, places);
       for (const [file, its] of files) rows.set(file, its);
       await write(folder, place, text);
-    }
+    });
+    // One after the other: each reads by a cursor of this transaction.
     for (const [address, place] of rows) {
       signal.throwIfAborted();
       const { body } = await ask(app, address);
@@ -73,6 +75,24 @@ export async function writeSite(
     await writeMarker(folder, { made_by: "docmirror report --html", made_at: now.toISOString(), ...facts });
     return facts;
   });
+}
+
+/** Postgres reads for the one while the other is drawn. When one fails, the other has ended too. */
+async function inPairs<T>(all: Iterable<T>, signal: AbortSignal, write: (one: T) => Promise<void>) {
+  const left = [...all].values();
+  let hasFailed = false;
+  const next = async () => {
+    for (const one of left) {
+      signal.throwIfAborted();
+      if (hasFailed) return;
+      await write(one).catch((error) => {
+        hasFailed = true;
+        throw error;
+      });
+    }
+  };
+  const ended = await Promise.allSettled([next(), next()]);
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
 }
 
 async function ask(app: Hono, address: string): Promise<Response> {

@@ -3,6 +3,7 @@
  * their order. Blocks that need the same answer, or the verdict and a block, ask the same question: equal questions are
  * sent once. A page imports from here and from its own folder, never from another page.
  */
+import { LRUCache } from "lru-cache";
 import type { Question } from "../../report/ask.ts";
 import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
 import { html, type Markup } from "./html.ts";
@@ -189,12 +190,22 @@ ${column(inner)}</div>
   return { verdict: said, facts, draw };
 }
 
+type Answer = Promise<readonly Row[]>;
+const KEPT = new WeakMap<TransactionSql, LRUCache<string, Answer>>();
+/** Four pages have no more questions. */
+const MOST_KEPT = 100;
+
+/** Lets the pages that are drawn one after the other from this snapshot share their answers, the latest ones. */
+export function keepAnswers(tx: TransactionSql): void {
+  KEPT.set(tx, new LRUCache({ max: MOST_KEPT }));
+}
+
 /**
  * Sends questions over the transaction's connection without waiting for the answers before, equal ones once. The
  * transaction must not end before all needed answers have been awaited.
  */
 function createSender(tx: TransactionSql) {
-  const sent = new Map<string, Promise<readonly Row[]>>();
+  const sent = KEPT.get(tx) ?? new Map<string, Answer>();
   const send = ({ text, params }: WrittenStatement) => {
     const key = JSON.stringify([text, params]);
     const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
