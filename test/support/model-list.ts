@@ -88,6 +88,8 @@ const CUT_SHARE = 0.4;
 
 export type ModelList = ReturnType<typeof createModelList>;
 
+/** A page that is larger holds all records of one key. */
+const MOST_SHARING = 8;
 const EPOCH = Date.UTC(2024, 4, 15);
 const { POSITIVE_INFINITY: ENDLESS } = Number;
 
@@ -121,11 +123,14 @@ export function createModelList(options: ModelOptions) {
   const lengths: number[] = [];
   let cached = Math.max(0, records.length + Math.round(wrongBy * 20));
 
-  function insert(at = below(records.length + 1)): void {
+  function insert(place = below(records.length + 1)): void {
+    const group = order === "ties" ? records.filter((one) => one.key === records[place]?.key) : [];
+    const [first] = group.length >= MOST_SHARING ? group : [];
+    const at = first ? records.indexOf(first) : place;
     const before = records[at - 1]?.key ?? (records[at]?.key ?? 0) - 1;
     const behind = records[at]?.key ?? before + 1;
     // One more with the same key, or between its neighbours.
-    const key = order === "ties" ? behind : before + (behind - before) * (0.25 + random() / 2);
+    const key = order === "ties" && !first ? behind : before + (behind - before) * (0.25 + random() / 2);
     records.splice(at, 0, create(key));
   }
 
