@@ -160,7 +160,7 @@ async function live(world: World) {
   const isProven =
     world.order === "fixed"
       ? !world.unrenderable || !(world.rate || change.isCut)
-      : !(world.unrenderable || world.nameless || world.rate || change.maxLimit < 1000);
+      : !(world.unrenderable || world.nameless || world.rate || (change.maxLimit ?? 1000) < 1000);
   const isTroubled = world.refused || world.unrenderable || world.nameless || change.isCut;
   // A night reads two parts of what is counted at most, so what grows far beyond that takes another one.
   const isCounted = world.count === "honest" || world.count === "high";

@@ -91,8 +91,10 @@ function listOf(
 }
 
 /** A service that answers has the time that it takes. */
-const limitFor = ({ instead }: ScriptedReply) => ({ timeoutMs: instead === undefined ? 60_000 : 300 });
+const limitFor = ({ instead }: ScriptedReply) => ({ timeoutMs: instead === undefined ? 60_000 : 2000 });
 
+/** It waits out its time several times over. */
+const SILENCE: ScriptedReply = { instead: "say nothing" };
 const WHOLE = { walk: "whole", reason: null };
 const numbers = (end: number) => Array.from({ length: end }, (_, at) => String(at));
 
@@ -238,11 +240,15 @@ describe("a page that cannot be rendered", () => {
     expect(outcome).toMatchObject({ walk: "not_whole", records: 11 });
   });
 
-  it.each<[string, ScriptedReply]>([
+  it.for<[string, ScriptedReply]>([
     ["answers 502", { status: 502, body: "" }],
     ["answers 504", { status: 504, body: "" }],
-    ["is not answered", { instead: "say nothing" }],
-  ])("and %s is narrowed while the API's root answers", async (_, refusal) => {
+  ])("and %s is narrowed while the API's root answers", ([, refusal]) => isNarrowed(refusal));
+  it("and is not answered is narrowed while the API's root answers", { tags: ["long"] }, () =>
+    isNarrowed(SILENCE),
+  );
+
+  async function isNarrowed(refusal: ScriptedReply): Promise<void> {
     const script: Script = (request, url) => {
       if (url.pathname === "/api/v1/") return { body: {} };
       return listOf(20, (ids) => (ids.includes(5) ? refusal : null))(request, url);
@@ -250,7 +256,7 @@ describe("a page that cannot be rendered", () => {
     const { pages, outcome } = await walkScript(script, { pageSize: 8, client: limitFor(refusal) });
     expect(pages.flatMap(({ holes }) => holes.map(({ offset }) => offset))).toEqual([5]);
     expect(outcome).toMatchObject({ walk: "not_whole", records: 19 });
-  });
+  }
 
   it.each([403, 404, 429])("with status %i fails the walk at once", async (status) => {
     const { error, asked } = await walkScript(withBad(status, 5));
@@ -258,11 +264,15 @@ describe("a page that cannot be rendered", () => {
     expect(asked).toEqual(["4@0", "4@2"]);
   });
 
-  it.each<[string, ScriptedReply]>([
-    ["does not answer", { instead: "say nothing" }],
+  it.for<[string, ScriptedReply]>([
     ["answers 504", { status: 504, body: "" }],
     ["answers 500", { status: 500, body: "" }],
-  ])("that was enlarged and %s is asked for in the size that was set", async (_, refusal) => {
+  ])("that was enlarged and %s is asked for in the size that was set", ([, refusal]) => isSetBack(refusal));
+  it("that was enlarged and does not answer is asked for in the size that was set", { tags: ["long"] }, () =>
+    isSetBack(SILENCE),
+  );
+
+  async function isSetBack(refusal: ScriptedReply): Promise<void> {
     // The list grew while it was read, so it is read again, with larger pages.
     let total = 11;
     const script: Script = (request, url) => {
@@ -277,7 +287,7 @@ describe("a page that cannot be rendered", () => {
     expect(asked).toContain("40@0");
     // Where the last pass begins depends on how late the refusal came.
     expect(asked.slice(-5).filter((one) => !one.startsWith("4@"))).toEqual([]);
-  });
+  }
 
   it("fails the walk when no record of the list can be rendered", async () => {
     const { error, asked, pages } = await walkScript([{ status: 500 }], { pageSize: 100 });
