@@ -155,12 +155,9 @@ async function live(world: World) {
     if (broken.length > 0) throw new Error(`night ${night}: ${what}: ${broken.slice(0, 20).join(", ")}`);
   };
   const readBefore = (moment: number) => (id: string) => (mirror.readAt.get(id) ?? 0) < moment;
-  // Behind a record of which only the place is known no anchor is possible, or no order: a list that is cut in that moment may seem to end.
-  // Where equal dates change their order while a list, or the size of its pages, changes too, a moment may be a night too late.
-  const isProven =
-    world.order === "fixed"
-      ? !world.unrenderable || !(world.rate || change.isCut)
-      : !(world.unrenderable || world.nameless || world.rate || (change.maxLimit ?? 1000) < 1000);
+  // Behind a record of which only the place is known no anchor is possible: a list that is cut in that moment may seem to end. Where
+  // equal dates change their order, a moment may be too late.
+  const isProven = world.order === "fixed" && (!world.unrenderable || !(world.rate || change.isCut));
   const isTroubled = world.refused || world.unrenderable || world.nameless || change.isCut;
   // A night reads two parts of what is counted at most, so what grows far beyond that takes another one.
   const isCounted = world.count === "honest" || world.count === "high";
