@@ -118,9 +118,17 @@ export const ask =
     asQuestion(relation, sql(text, ...values));
 
 function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
-  const whole = write(withoutPage(statement));
-  const readable = whole.text.replace(/\$(\d+)/g, (_, place) => literal(whole.params[Number(place) - 1]));
-  return { relation, columns, ...write(statement), whole, readable: `${readable};\n` };
+  // Most are asked and not shown.
+  return {
+    ...{ relation, columns, ...write(statement) },
+    get whole() {
+      return write(withoutPage(statement));
+    },
+    get readable() {
+      const { text, params } = this.whole;
+      return `${text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1]))};\n`;
+    },
+  };
 }
 
 function write(statement: SQL): WrittenStatement {

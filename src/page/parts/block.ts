@@ -96,8 +96,8 @@ export interface BlockPage<Scope> {
 const blocksOf = <Scope>(layout: Layout<Scope>): Block<Scope>[] =>
   layout.flatMap((one) => ("id" in one ? [one] : "rail" in one ? [...one.main, ...one.rail] : one.flat()));
 
-const fileOf = <Scope>(one: Block<Scope>, scope: Scope): Question | undefined =>
-  one.narrowedBy && (one.file?.(scope) ?? one.asks(scope).rows ?? undefined);
+const fileOf = <Scope>(one: Block<Scope>, scope: Scope, asked?: Asked): Question | undefined =>
+  one.narrowedBy && (one.file?.(scope) ?? (asked ?? one.asks(scope)).rows ?? undefined);
 
 /** What narrows the rows of a block: parameters of the query, each with its values where these are few. */
 type Parameters = Readonly<Record<string, readonly string[] | null>>;
@@ -142,8 +142,9 @@ export async function drawBlocks<Scope, A extends Asked, Said, More>(
   const blocks = blocksOf(layout);
   const ask = createSender(tx);
   const parts: AnyPart[] = [verdict as AnyPart, ...blocks];
+  const questions = new Map(parts.map((one) => [one, one.asks(scope)]));
   const asked = new Map(
-    await Promise.all(parts.map(async (one) => [one, await ask(one.asks(scope))] as const)),
+    await Promise.all([...questions].map(async ([one, its]) => [one, await ask(its)] as const)),
   );
   const find = async (one: AnyPart, said: unknown) => {
     const rows = asked.get(one) ?? {};
@@ -157,7 +158,8 @@ export async function drawBlocks<Scope, A extends Asked, Said, More>(
   function facts<B extends Asked, Body extends BlockBody, M, S>(one: Block<Scope, B, Body, M, S>) {
     const { id, narrowedBy = {} } = one;
     const body = one.draw(found.get(id) as Rows<B> & M, scope, said as unknown as S);
-    const question = fileOf(one as unknown as Block<Scope>, scope);
+    const plain = one as unknown as Block<Scope>;
+    const question = fileOf(plain, scope, questions.get(plain));
     const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
     const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
     const tools = question && { tools: { question, href } };
