@@ -49,10 +49,8 @@ export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
 
 /** What failed at the end of a day, with what is known of the build that broke it. */
 export const seriesOn = (day: string): SQL => sql`
-  select fails.*, coalesce(version.is_main, false) and fails.type = 'html' as is_main,
-    streak.worked_before as worked, broke.error_line
+  select fails.*, streak.is_main, streak.worked_before as worked, broke.error_line
   from report.failing_on(${day}::date) as fails
-  left join report.dim_versions as version using (version_id)
   join report.recoveries as streak using (first_failed_build_id)
   left join report.fact_builds as broke on broke.build_id = fails.first_failed_build_id`;
 

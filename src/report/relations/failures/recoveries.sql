@@ -10,7 +10,7 @@ SELECT streak.project_id, project.project_slug, streak.version_id, version.versi
   streak.recovered_build_id IS NULL AS is_open,
   streak.recovered_build_id IS NOT NULL AND coalesce(streak.recovered_after < streak.failed_before, true) AS is_overlapped,
   streak.error_class, streak.last_succeeded_build_id IS NOT NULL AS worked_before, nullif(streak.reference, '') AS reference,
-  coalesce(version.is_main, false) AND streak.type = 'html' AS is_main
+  rollup.is_main(version.version_slug, project.default_version) AND streak.type = 'html' AS is_main
 FROM rollup.streaks AS streak
 CROSS JOIN rollup.state
 LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
