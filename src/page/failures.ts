@@ -23,10 +23,8 @@ export function explainPageFailure(error: unknown) {
     isAway: false,
   });
   if (error instanceof ConfigError) {
-    const words = shorten(
-      `${error.message}${error.hint ? `${/[?.]$/.test(error.message) ? " " : ": "}${error.hint}` : ""}`,
-      500,
-    );
+    const { message, hint } = error;
+    const words = shorten(hint ? `${message}${/[?.]$/.test(message) ? "" : ":"} ${hint}` : message, 500);
     return said(400, "This request cannot be answered", words);
   }
   if (error instanceof BusyError)

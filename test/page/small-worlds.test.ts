@@ -77,6 +77,7 @@ const FIGURES = `
     (select count(*) from report.project_states where state = 'good')::int as good,
     (select count(*) from last_day)::int as lately, (select coalesce(sum(succeeded), 0) from last_day)::int as lately_good,
     (select count(distinct project_id) from report.recoveries where broke_at > now() - interval '24 hours')::int as broke,
+    (select count(distinct project_id) from report.recoveries where broke_at > now() - interval '24 hours' and worked_before)::int as had_worked,
     (select count(distinct project_id) from report.recoveries where recovered_at > now() - interval '24 hours')::int as fixed,
     (select sum(finished) from trend)::int as finished, (select sum(succeeded) from trend)::int as succeeded,
     (select sum(finished) from day where day > current_date - 14)::int as errors_of,
@@ -85,7 +86,18 @@ const FIGURES = `
     (select count(*) from report.fact_builds where project_id = '1')::int as builds,
     (select count(*) from report.fact_builds where project_id = '1' and failed = 1)::int as failures`;
 type Figures = Record<
-  | ("projects" | "failing" | "main" | "good" | "lately" | "lately_good" | "broke" | "fixed" | "finished")
+  | (
+      | "projects"
+      | "failing"
+      | "main"
+      | "good"
+      | "lately"
+      | "lately_good"
+      | "broke"
+      | "had_worked"
+      | "fixed"
+      | "finished"
+    )
   | ("succeeded" | "errors_of" | "errors" | "records" | "builds" | "failures"),
   number
 >;
@@ -176,6 +188,8 @@ describe.each(WORLDS)("a mirror of $world", ({ rows, now, usual, project }) => {
       if (path === "/") {
         expect(verdict).toMatch(now);
         expect(text(/<p class="say">(.*?)<\/p>/s.exec(shown)?.[1] ?? "")).toMatch(usual);
+        const isNew = /It had never worked before\.|Of the \d+, none had worked before\./.test(text(shown));
+        expect(isNew).toBe(figures.broke > 0 && figures.had_worked === 0);
         if (usual === NOT_USUAL) expect(text(shown)).not.toMatch(/ordinary|on other days|than usual/);
       }
       if (path === "/project/kiln-1") expect(verdict).toMatch(project);
