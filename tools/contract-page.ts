@@ -83,9 +83,6 @@ export const STATUS: StatusDocument = {
     },
   ],
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
-  lock_holders: [
-    { lock: "run", session: "session 4711 (docmirror lock) of role docmirror", may_write: true },
-  ],
   reports_behind_since: "…Z",
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
@@ -227,7 +224,6 @@ ${statusExample()}
 - \`last_watch_round\`: null when there was none.
 - \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
-- \`lock_holders\`: who has the lock of the run or the lead. A role that may not write stops nothing.
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
 - \`service\`: the host of the mirrored service, or \`demo\`; null before the first sync.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.

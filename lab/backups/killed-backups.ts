@@ -51,7 +51,7 @@ const { signal } = new AbortController();
  * Runs that were under way have ended, and nobody leads, so only the number of rows is the same. Answers of reports that
  * were behind the records are computed anew. `test/store/backup` compares all of these where nothing is under way.
  */
-const SETTLED = ["sync.runs", "sync.leader"];
+const SETTLED = ["sync.runs", "sync.leases"];
 const COMPUTED = /^(?:rollup\..*|sync\.touched_records)$/;
 
 export async function killBackups(options: KilledBackupsOptions): Promise<KilledBackups> {

@@ -23,7 +23,7 @@ try {
   await migrate(server.url, readDefinitions());
   await withSql(server.url, { applicationName: "docmirror bench", max: 1 }, async (sql) => {
     await fillMirror(sql, builds);
-    await refreshReport(server.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await refreshReport(sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     const rows = await sql<{ name: string; bytes: number }[]>`
       select nspname || '.' || relname as name, pg_total_relation_size(pg_class.oid)::float8 as bytes
       from pg_class join pg_namespace as space on space.oid = relnamespace
@@ -50,7 +50,7 @@ try {
     const files = await write("a full export", false);
     await write("an incremental one after nothing", true);
     await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x01' where id = '100'`;
-    await refreshReport(server.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await refreshReport(sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     await write("an incremental one after a build", true);
     print(
       "fact_builds as Parquet",

@@ -23,6 +23,7 @@ import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
+import { connectionsOf } from "../../test/support/connections.ts";
 import { fillMirror, playRound } from "./report-world.ts";
 import { readServerCpu } from "./server-cpu.ts";
 
@@ -79,7 +80,8 @@ try {
 async function measure(sql: Sql, databaseUrl: string): Promise<void> {
   await migrate(databaseUrl, readDefinitions());
   const [known] = await sql<{ builds: number }[]>`select count(*) as builds from mirror.builds`;
-  const refresh = (options = {}) => refreshReport(databaseUrl, { ...settings, ...options });
+  const refresh = (options = {}) =>
+    refreshReport(connectionsOf(databaseUrl).sql, { ...settings, ...options });
   if (!known?.builds)
     print(
       "filled the mirror",

@@ -3,6 +3,7 @@
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { connectionsOf } from "../../test/support/connections.ts";
 import type { Life, Look } from "../month/life.ts";
 import { findTimeFaults } from "./time-fault.ts";
 import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";
@@ -94,7 +95,10 @@ async function judgeTimes(
   databaseUrl: string,
   lives: ReadonlyMap<string, TrueLife>,
 ): Promise<string[]> {
-  await refreshReport(databaseUrl, { sourceTimezone: world.settings.timeZone, stuckAfterMs: STUCK_AFTER_MS });
+  await refreshReport(connectionsOf(databaseUrl).sql, {
+    sourceTimezone: world.settings.timeZone,
+    stuckAfterMs: STUCK_AFTER_MS,
+  });
   const lengths = new Map(
     [...lives].map(([id, { states, createdAt }]) => [
       id,

@@ -120,7 +120,8 @@ const stage: Stage = {
       const [row] = await withSql(
         databaseUrl,
         CLIENT,
-        (sql) => sql<{ pid: number }[]>`select pid from sync.leader where resigned_at is null`,
+        (sql) =>
+          sql<{ pid: number }[]>`select pid from sync.leases where name = 'lead' and until > '-infinity'`,
       );
       const name = row && workers.nameOf(row.pid);
       if (name) return name;

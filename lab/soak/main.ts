@@ -149,7 +149,7 @@ async function runAndKill(
   note(signal === "SIGKILL" ? `${kind} killed` : `${kind} exit ${code}`);
 }
 
-/** Ends the session that holds the run's lock, as a server or a network does; half of the time another run is there to take it. */
+/** Ends the session that holds the run's lease, as a server or a network does; half of the time another run is there to take it. */
 async function robLock(order: RunOrder, afterMs: number): Promise<void> {
   await delay(afterMs);
   found.robbedLocks += 1;
@@ -158,7 +158,7 @@ async function robLock(order: RunOrder, afterMs: number): Promise<void> {
     { applicationName: "docmirror soak", max: 1 },
     (sql) =>
       sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where application_name = 'docmirror lock' and datname = current_database()`,
+      where application_name like '% lease #%' and datname = current_database()`,
   );
   if (random.chance(0.5)) await runAndKill({ ...order, kind: "watch" }, 3000);
 }

@@ -108,8 +108,10 @@ const dataDir = await mkdtemp(join(tmpdir(), "docmirror-stops-"));
 const database = await openEmbedded({ dataDir, log: silentLog });
 try {
   await migrate(database.url, readDefinitions());
-  await withSql(database.url, { applicationName: "docmirror lab", max: 1 }, (sql) => fillServed(sql, SIZES));
-  await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  await withSql(database.url, { applicationName: "docmirror lab", max: 1 }, async (sql) => {
+    await fillServed(sql, SIZES);
+    await refreshReport(sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  });
   let server = await start(database.url);
   const clients = (Object.keys(KINDS) as Kind[]).flatMap((kind) =>
     Array.from({ length: Number(values.clients) * KINDS[kind].share }, () => live(kind)),

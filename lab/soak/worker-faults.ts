@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../src/simulate/random.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { LEAD_KEY, RUN_KEY } from "../../src/store/ledger/writers-lock.ts";
 import { startCli } from "../../test/support/cli.ts";
 import type { KeptWorker } from "./kept-workers.ts";
 import type { MirrorServers } from "./mirror-servers.ts";
@@ -17,8 +16,14 @@ const SHARED_SESSIONS =
 /** At its start a worker cannot know that its password was ever right. */
 const REFUSED_AT_START =
   /ended by itself with 4 before it was up:.*Postgres refuses the user or the password/s;
-/** The locks of a run, of the lead and of a refresh, which anybody may take. */
-const LOCK_KEYS = [RUN_KEY, LEAD_KEY, "6441180125304119587"];
+/** What keeps a lease, a refresh or a migration from others, where a role may do it. */
+const LOCKS = [
+  "select from sync.leases for update",
+  "update sync.leases set until = 'infinity'",
+  "lock table sync.leases in share mode",
+  "lock table rollup.state in share row exclusive mode",
+  "lock table sync.migrations in share row exclusive mode",
+];
 const TABLE_LOCKS = ["share", "access exclusive"] as const;
 /** What a reader may try. Each is refused, or changes nothing that others see. */
 const TRIALS = [
@@ -63,9 +68,9 @@ export function createWorkerFaults({ workers, servers, random, ask, print, fail 
   async function chooseWorker(): Promise<[KeptWorker, string]> {
     const wantsLeader = random.chance(0.75);
     const any = random.int(workers.length);
-    const [row] = await ask<{ pid: number }[]>("select pid from sync.leader where resigned_at is null").catch(
-      () => [],
-    );
+    const [row] = await ask<{ pid: number }[]>(
+      "select pid from sync.leases where name = 'lead' and until > '-infinity'",
+    ).catch(() => []);
     const leader = workers.find((worker) => worker.pid() !== undefined && worker.pid() === row?.pid);
     const others = workers.filter((worker) => worker !== leader);
     const chosen = (wantsLeader && leader) || others[any % others.length] || workers[0];
@@ -127,10 +132,14 @@ export function createWorkerFaults({ workers, servers, random, ask, print, fail 
     async locks() {
       const ms = secondsFrom(5, 40);
       await asReader(async (sql) => {
-        for (const key of LOCK_KEYS) await sql`select pg_try_advisory_lock(${key}::bigint)`;
+        for (const lock of LOCKS)
+          await sql.unsafe(lock).then(
+            () => fail(`a reader could: ${lock}`),
+            () => {},
+          );
         await delay(ms);
       });
-      return `a reader kept what it could get of all locks for ${Math.round(ms / 1000)} s`;
+      return `a reader tried to get each lock for ${Math.round(ms / 1000)} s`;
     },
     async table() {
       const ms = secondsFrom(5, 40);

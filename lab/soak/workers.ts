@@ -18,7 +18,7 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../../src/simulate/random.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { findLeader } from "../../src/store/ledger/leader.ts";
+import { findHolder } from "../../src/store/ledger/leases.ts";
 import { runCli } from "../../test/support/cli.ts";
 import { PGBOUNCER } from "../../test/support/pgbouncer.ts";
 import { findLedgerFaults, noteWrites } from "../../test/support/several-workers.ts";
@@ -155,7 +155,7 @@ try {
       select kind, status, count(*) from watched.runs group by kind, status order by kind, status`;
   });
   await chaos.assertNothingLost();
-  const leader = await withSql(servers.adminUrl(), CLIENT, findLeader);
+  const leader = await withSql(servers.adminUrl(), CLIENT, (sql) => findHolder(sql, "lead"));
   for (const worker of workers) {
     const code = await worker.close();
     if (code !== 143) fail(`worker ${worker.name} ended with ${code}`);

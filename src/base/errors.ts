@@ -31,7 +31,7 @@ export const EXITS = {
   ],
   locked: [
     10,
-    "another run is active, or leads where a watch wants to; or another one took the lock that this one lost",
+    "another run is active, or leads where a watch wants to; or another one took over from this one",
     "wait for it",
   ],
   stale: [11, "`status --max-age` found the mirror stale", "look at the last runs"],
@@ -192,7 +192,7 @@ export class SchemaVersionError extends StoreError {
   override readonly exitCode = EXIT.schemaVersion;
 }
 
-/** Another run holds the lock. */
+/** Another process does at the moment what one process at a time may do. */
 export class LockedError extends MirrorError {
   override name = "LockedError";
   override readonly exitCode = EXIT.locked;

@@ -5,6 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/refresh.ts";
 import { withSql } from "../store/connection/connect.ts";
+import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
 import {
@@ -72,7 +73,8 @@ export const migrateCommand: CommandDeclaration<Options> = {
         if (worker !== undefined) await withSql(database.url, APPLICATION, (sql) => grantWorker(sql, worker));
         if (!isEmpty(result)) {
           // An upgraded mirror has its stored answers before the next run.
-          await tryRefresh(database.url, { ...config, keepsSettings: true, signal }, log);
+          const refresh = (sql: Sql) => tryRefresh(sql, { ...config, keepsSettings: true, signal }, log);
+          await withSql(database.url, { ...APPLICATION, log }, refresh);
           signal.throwIfAborted();
         }
         const moved = service && (await move(database, service, context));

@@ -154,7 +154,7 @@ function retry(context: CommandContext, webhook: Webhook): Promise<number> {
     const { config, clock, log, signal } = context;
     const again = await retryNotices(sql);
     const sent = { delivered: 0, failed: 0 };
-    const what = { ...config, databaseUrl: database.url, webhook, beginWithinMs: BEGIN_WITHIN_MS };
+    const what = { ...config, sql, webhook, beginWithinMs: BEGIN_WITHIN_MS };
     for (;;) {
       const round = await notify({ ...what, clock, log, signal });
       sent.delivered += round.delivered;

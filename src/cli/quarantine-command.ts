@@ -13,7 +13,7 @@ import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantin
 import { tryRefresh } from "../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";
 import type { Sql } from "../store/connection/sql.ts";
-import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
+import type { Connections } from "../store/ledger/connections.ts";
 import { assertNotDemo } from "../store/ledger/mirrored-service.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
@@ -55,8 +55,11 @@ export const quarantineCommand: CommandDeclaration<Options> = {
       .option("--json", "print one JSON document"),
   run: (context, { options }) => {
     const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-    return withMirror(context, "quarantine", async (sql, database) => {
-      if (baseUrl !== null) return retry(context, database, baseUrl, options.resource ?? null);
+    return withMirror(context, "quarantine", async (sql, database, connections) => {
+      if (baseUrl !== null) {
+        const { describe } = database;
+        return retry(context, { describe, connections }, baseUrl, options.resource ?? null);
+      }
       await printList(sql, context, database.describe, options);
       return EXIT.done;
     });
@@ -115,16 +118,23 @@ function jsonRow({ payload, ...row }: QuarantineRow): string {
 
 async function retry(
   { config, clock, log, signal, printStored }: CommandContext,
-  database: OpenDatabase,
+  { describe, connections }: { describe: string; connections: Connections },
   baseUrl: URL,
   resource: Resource | null,
 ): Promise<number> {
-  await assertNotDemo(database.url, baseUrl);
-  const settings = { ...config, databaseUrl: database.url, baseUrl };
-  const counts = await retryQuarantine({ settings, resource, clock, log, signal });
-  await tryRefresh(database.url, { ...config, signal }, log);
+  const { sql } = connections;
+  await assertNotDemo(sql, baseUrl);
+  const counts = await retryQuarantine({
+    settings: { ...config, baseUrl },
+    connections,
+    resource,
+    clock,
+    log,
+    signal,
+  });
+  await tryRefresh(sql, { ...config, signal }, log);
   signal.throwIfAborted();
-  await printStored({ database: database.describe, ...counts }, () => retryText(counts));
+  await printStored({ database: describe, ...counts }, () => retryText(counts));
   return counts.refused + counts.holes === 0 ? EXIT.done : EXIT.partial;
 }
 

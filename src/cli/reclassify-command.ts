@@ -14,10 +14,10 @@ export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
   flags: (command) =>
     command.option("--dry-run", "count, change nothing").option("--json", "print one JSON document"),
   run: (context, { options }) =>
-    withMirror(context, "reclassify", async (sql, { url }) => {
+    withMirror(context, "reclassify", async (sql) => {
       const { config, log, out, signal } = context;
       const isDry = options.dryRun === true;
-      const classes = await reclassify({ ...config, sql, url, isDry, signal, log });
+      const classes = await reclassify({ ...config, sql, isDry, signal, log });
       await context.printStored({ dry_run: isDry, classes }, () => {
         if (classes.length === 0) return "there are no failures to classify\n";
         const head = ["class", "before", isDry ? "by the current rules" : "now"];

@@ -39,7 +39,9 @@ export const restoreCommand: CommandDeclaration = {
       );
       progress.stop();
       // The answers came with the backup. Only a later version, or another zone, computes them anew.
-      await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
+      await withSql(url, { applicationName: "docmirror restore", max: 1, log }, (sql) =>
+        tryRefresh(sql, { ...config, keepsSettings: true, signal }, log),
+      );
       const { taken_at, version } = header;
       await printStored(
         { file, place, taken_at, version, rows },

@@ -4,7 +4,6 @@ import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind, mayRefresh, tryRefresh } from "../report/refresh/refresh.ts";
 import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
-import { assertSessionPooling } from "../store/connection/session-pooling.ts";
 import { openDatabase } from "../store/embedded/open-embedded.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
 import { assertMirror } from "../store/migrate/prepare.ts";
@@ -36,6 +35,7 @@ async function serve(context: CommandContext): Promise<never> {
   /** What a refresh needs, which writes. */
   let ownerUrl = "";
   const database = createKeptDatabase({
+    program: "docmirror serve",
     async open(openSignal) {
       assertMirrorPlace(place);
       const opened = await openDatabase({ ...readSettings(await reread()), log, signal: openSignal });
@@ -44,7 +44,6 @@ async function serve(context: CommandContext): Promise<never> {
     },
     prepare: ({ url }) =>
       withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {
-        await assertSessionPooling(sql, url);
         await assertMirror(sql, readDefinitions(), mirrorPlace(place));
         await warnOfOther(context, sql);
       }),
@@ -85,7 +84,9 @@ async function bringUpToDate({ config, log, signal }: CommandContext, url: strin
   // If the database is down again, the page says so.
   if (!isDue) return;
   log.info("the figures are older than the last run; refreshing them");
-  const error = await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
+  const error = await withSql(url, { ...CONNECTION, log }, (sql) =>
+    tryRefresh(sql, { ...config, keepsSettings: true, signal }, log),
+  );
   if (error === null) log.info("the figures are up to date");
 }
 

@@ -12,7 +12,6 @@ import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { describeDropped } from "../store/ledger/dropped-lists.ts";
 import { describeDatesInChange } from "../store/ledger/list-freshness.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
-import { describeHolder } from "../store/ledger/writers-lock.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
 import { type Cell, renderTable } from "./output/table.ts";
@@ -136,15 +135,14 @@ function describeRound(round: RunRow | null): string {
   return `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${reason ? `: ${reason}` : ""}`;
 }
 
-function describeSchedule({ leader, next_runs, lock_holders }: StatusDocument): string[] {
-  const locks = lock_holders.map(describeHolder);
-  if (leader === null) return ["no worker leads, so no run is scheduled", ...locks];
+function describeSchedule({ leader, next_runs }: StatusDocument): string[] {
+  if (leader === null) return ["no worker leads, so no run is scheduled"];
   const { pid, host, since, term } = leader;
   const next = (next_runs ?? []).map(
     ({ job, cron, timezone, due_at }) =>
       `next ${job}: ${due_at === null ? "never" : toSecond(due_at)} (${cron}, ${timezone})`,
   );
-  return [`process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`, ...next, ...locks];
+  return [`process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`, ...next];
 }
 
 /** Nothing while a refresh may be under way. */

@@ -39,9 +39,17 @@ export const verifyCommand: CommandDeclaration<{ sample: number; resource?: Reso
       .option("--json", "print one JSON document"),
   run: (context, { options: { sample, resource: resources = [...RESOURCES], wait: waitMs = 120_000 } }) => {
     const baseUrl = requireBaseUrl(context.config);
-    return withMirror(context, "verify", async (_sql, database) => {
-      const settings = { ...context.config, databaseUrl: database.url, baseUrl };
-      const options = { ...context, settings, resources, sample, waitMs, findServed: findRecord };
+    return withMirror(context, "verify", async (_sql, database, connections) => {
+      const settings = { ...context.config, baseUrl };
+      const options = {
+        ...context,
+        settings,
+        connections,
+        resources,
+        sample,
+        waitMs,
+        findServed: findRecord,
+      };
       const { lists, found, requests, ...sum } = await verifyMirror(options);
       const all = measure(sum.all);
       const each = Object.entries(lists).map(([resource, list]) => ({ resource, ...measure(list) }));

@@ -4,7 +4,7 @@ import { ConfigError } from "../base/errors.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
 import { webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/refresh/refresh.ts";
-import { withDatabase } from "./context/with-mirror.ts";
+import { withConnections } from "./context/with-mirror.ts";
 import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./sync/after-run.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { withFollowUps } from "./worker/follow-up-jobs.ts";
@@ -54,12 +54,11 @@ export const watchCommand: CommandDeclaration<Options> = {
     }
     const json = options.json === true;
     return withMetricsFile(context, options.metricsFile, (measured) =>
-      withDatabase(context, (database) =>
+      withConnections(context, "watch", (database, connections) =>
         measured(database.url, () =>
-          runOnce(context, database, { baseUrl, webhook, json }, () => {
-            const settings = { ...config, databaseUrl: database.url, baseUrl };
-            return withReport(runWatchRound)({ settings, clock, log, signal });
-          }),
+          runOnce(context, database, connections, { baseUrl, webhook, json }, () =>
+            withReport(runWatchRound)({ settings: { ...config, baseUrl }, connections, clock, log, signal }),
+          ),
         ),
       ),
     );

@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
-import { withSql } from "../store/connection/connect.ts";
 import { runStatement, type Sql, type TransactionSql, withTransaction } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { type Delivered, type DeliverOptions, deliverNotices } from "./outbox.ts";
@@ -12,8 +11,7 @@ import { type LookSettings, type NoticeSource, noteNews } from "./source.ts";
 import { arrivals, failedJobs, platformTrouble, staleLists } from "./state-notices.ts";
 import type { Wanted, Webhook } from "./webhook.ts";
 
-export interface NotifyOptions extends Omit<DeliverOptions, "sql" | "receiver"> {
-  databaseUrl: string;
+export interface NotifyOptions extends Omit<DeliverOptions, "receiver"> {
   webhook: Webhook;
   staleAfterMs: number;
   proxies?: Proxies | undefined;
@@ -22,26 +20,24 @@ export interface NotifyOptions extends Omit<DeliverOptions, "sql" | "receiver"> 
 
 /** One round: notes what is news, then sends what is due. Throws `StoreError`, and the signal's reason. */
 export async function notify(options: NotifyOptions): Promise<Delivered> {
-  const { databaseUrl, webhook, clock, log, signal } = options;
+  const { sql, webhook, clock, log, signal } = options;
   const receiver = createReceiver({ ...webhook, proxies: options.proxies, clock });
+  let fault: unknown = null;
   try {
-    return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1, log }, async (sql) => {
-      let fault: unknown = null;
-      try {
-        const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
-        const { noted, begun } = await collectNotices(sql, settings, webhook.wanted, signal);
-        if (begun.length > 0)
-          log.info({ sources: begun }, "notices begin here: what happened before is not news");
-        if (noted > 0) log.info({ notices: noted }, "noted what needs attention");
-      } catch (error) {
-        signal.throwIfAborted();
-        // What was noted before is still sent.
-        fault = error;
-      }
-      const sent = await deliverNotices({ ...options, sql, receiver });
-      if (fault !== null) throw fault;
-      return sent;
-    });
+    try {
+      const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
+      const { noted, begun } = await collectNotices(sql, settings, webhook.wanted, signal);
+      if (begun.length > 0)
+        log.info({ sources: begun }, "notices begin here: what happened before is not news");
+      if (noted > 0) log.info({ notices: noted }, "noted what needs attention");
+    } catch (error) {
+      signal.throwIfAborted();
+      // What was noted before is still sent.
+      fault = error;
+    }
+    const sent = await deliverNotices({ ...options, receiver });
+    if (fault !== null) throw fault;
+    return sent;
   } finally {
     await receiver.close();
   }

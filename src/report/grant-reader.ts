@@ -43,7 +43,7 @@ const INTERFACE_RELATIONS = [
   "sync.definitions",
   "sync.drift",
   "sync.jobs",
-  "sync.leader",
+  "sync.leases",
   "sync.lists",
   "sync.migrations",
   "sync.missing_records",

@@ -6,6 +6,7 @@ import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
+import { HELD } from "../support/leases.ts";
 import { fingerprintTables } from "../support/mirror-rows.ts";
 import { makeNextRelease } from "../support/next-release.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
@@ -62,12 +63,9 @@ describe("docmirror restore", () => {
 
   it("waits for nobody: a run that is under way there is exit code 10", async () => {
     await using target = await createTestDatabase();
-    await withTestSql(target.url, async (other) => {
-      // What `acquireRunLock` takes.
-      await other`select pg_advisory_lock(7237112447779369583)`;
-      const stderr = expect.stringContaining("stop the worker there");
-      expect(await restore(target.url)).toMatchObject({ code: 10, stderr });
-    });
+    await target.sql.unsafe(HELD("run"));
+    const stderr = expect.stringContaining("stop the worker there");
+    expect(await restore(target.url)).toMatchObject({ code: 10, stderr });
   });
 
   it("that is stopped leaves nothing", { tags: ["long"] }, async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await sql`
     insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
     values ('5', 'long', repeat('ü', 1500000), 'list', true, now(), now(), '')`;
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
 });
 
 const exportTo = (out: string, args: string[] = [], env: Record<string, string> = {}) =>

@@ -223,7 +223,7 @@ describe("grant-reader", () => {
     const name = new URL(far.url).pathname.slice(1);
     await far.sql.unsafe(`alter database ${name} set timezone = 'America/Chicago'`);
     await far.sql`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
-    await refreshReport(far.url, REPORT_SETTINGS);
+    await refreshReport(far.sql, REPORT_SETTINGS);
     for (const isThere of [false, true]) {
       const role = roleName();
       if (isThere) {

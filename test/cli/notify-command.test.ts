@@ -233,7 +233,7 @@ describe("notify --mute", () => {
     await database.sql`
       insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
       values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
-    await refreshReport(database.url, REPORT_SETTINGS);
+    await refreshReport(database.sql, REPORT_SETTINGS);
   });
 
   it("mutes a project for a while, shows that, and ends it again", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { runCli } from "../support/cli.ts";
+import { otherProcess } from "../support/leases.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireUser } from "../support/wire-records.ts";
 
@@ -15,7 +15,8 @@ async function setUpOldChanges() {
 describe("prune", () => {
   it("--dry-run counts; without it just that goes, while a run lives too", { tags: ["long"] }, async () => {
     await using loading = await setUpOldChanges();
-    const lock = await acquireRunLock(loading.url);
+    await using other = otherProcess(loading.url);
+    const lock = await other.takeRun();
     try {
       const dry = await prune(loading.url, "--older-than", "400d", "--dry-run");
       expect(dry.stdout).toMatch(/^2 changes and 0 runs from before 20.*Z would be removed\n$/);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { quarantineHole } from "../../src/mirror/load/quarantine.ts";
-import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { runCli } from "../support/cli.ts";
+import { otherProcess } from "../support/leases.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireBuild, wireUser } from "../support/wire-records.ts";
 
@@ -78,11 +78,12 @@ describe("quarantine", () => {
   it("--retry exits 10 while a run lives, and writes nothing", { tags: ["long"] }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
-    const lock = await acquireRunLock(loading.url);
+    await using other = otherProcess(loading.url);
+    const lock = await other.takeRun();
     try {
       const { code, stdout, stderr } = await quarantine(loading.url, "--retry");
       expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
-      expect(stderr).toContain("another run holds the lock");
+      expect(stderr).toContain("another run is under way");
     } finally {
       await lock.release();
     }

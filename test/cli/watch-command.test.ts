@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
-import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { absentDatabase, createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { otherProcess } from "../support/leases.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { useService } from "../support/service.ts";
 import { createWorld } from "../support/simulation.ts";
@@ -60,12 +60,13 @@ describe("watch --once", () => {
 
   it("gives way to a sync at once and exits 10", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    const lock = await acquireRunLock(database.url);
-    await startRun(database.sql, "full", "2024-05-15T01:00:00Z");
+    await using other = otherProcess(database.url);
+    const lock = await other.takeRun();
+    await startRun(database.sql, "full", "2024-05-15T01:00:00Z", lock);
     const { code, stdout, stderr } = await runCli(watchArgs("--once"), on(database.url));
     await lock.release();
     expect([code, stdout]).toEqual([10, ""]);
-    expect(stderr).toContain("another run holds the lock: run 2");
+    expect(stderr).toContain("another run is under way: run 2");
   });
 
   it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {

@@ -9,6 +9,7 @@ import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { linkDatabase } from "../support/database-link.ts";
 import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
+import { holdRefreshes } from "../support/leases.ts";
 import { startService } from "../support/service.ts";
 import { createWorld, type World } from "../support/simulation.ts";
 import { WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
@@ -189,7 +190,7 @@ const CAUSES: Cause[] = [
       await mirror.run("sync");
       const before = await mirror.scrape();
       return withTestSql(mirror.databaseUrl, async (holder) => {
-        await holder`select pg_advisory_lock(6441180125304119587)`;
+        await holdRefreshes(holder);
         const url = new URL(mirror.databaseUrl);
         url.searchParams.set("lock_timeout", "1s");
         expect(await mirror.run("sync", "--database-url", url.href)).toBe(3);

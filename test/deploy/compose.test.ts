@@ -225,7 +225,7 @@ describe.skipIf(missing)(`docker-compose.yml${missing ? `, skipped: ${missing}` 
     await untilHealthy("worker");
     for (const number of [1, 2])
       expect((await fetch(`${await pageOf(number)}/api/v1/build/?limit=1`)).status).toBe(200);
-    const leader = () => ask("select host from sync.leader");
+    const leader = () => ask("select host from sync.leases where name = 'lead'");
     const workers = await containersOf("worker");
     // The host of a container is the beginning of its id. One of a container that is gone may still stand there.
     const isLed = async () => {
@@ -251,7 +251,7 @@ describe.skipIf(missing)(`docker-compose.yml${missing ? `, skipped: ${missing}` 
       ["select pg_get_userbyid(datdba) from pg_database where datname = current_database()", "docmirror"],
       ["select count(*) from pg_class where pg_get_userbyid(relowner) = 'docmirror_worker'", "0"],
       [
-        "select distinct usename from pg_stat_activity where application_name ~ '^docmirror lead'",
+        "select distinct usename from pg_stat_activity where application_name ~ '^docmirror worker lease'",
         "docmirror_worker",
       ],
     ] as const)

@@ -107,7 +107,7 @@ describe("the package of dbt", { tags: ["long", "exhaustive"], timeout: RUN_MS }
       insert into sync.walks (run_id, resource, walk, started_at, finished_at)
       select max(id), 'build', 'whole', now() - interval '20 hours', now() - interval '19 hours' from sync.runs
       on conflict (run_id, resource) do update set walk = 'whole', started_at = excluded.started_at, finished_at = excluded.finished_at`);
-    await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
+    await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
   }
 
   /** A build more, a month that loses all of its builds to another one, and other names. */
@@ -118,7 +118,7 @@ describe("the package of dbt", { tags: ["long", "exhaustive"], timeout: RUN_MS }
       update mirror.builds set date = now() at time zone 'UTC' - interval '1 hour', record_hash = '\\x01' where id in (
         select build_id from report.fact_builds where triggered_month = (select min(triggered_month) from report.fact_builds));
       update mirror.projects set slug = 'renamed-' || slug, record_hash = '\\x01'`);
-    await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
+    await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
   }
 
   const { signal } = new AbortController();

@@ -63,7 +63,7 @@ describe("merge.py", { tags: ["long", "exhaustive"] }, () => {
   /** An incremental export of a night, and what Postgres answers then. */
   async function exportNight(...changes: string[]): Promise<void> {
     for (const change of changes) await sql.unsafe(change);
-    await refreshReport(database.url, REPORT_SETTINGS);
+    await refreshReport(database.sql, REPORT_SETTINGS);
     const out = join(folder, String(nights.length + 1));
     if (nights.length > 0) await cp(join(folder, String(nights.length)), out, { recursive: true });
     const { signal } = new AbortController();

@@ -28,7 +28,7 @@ async function notesOf(
   await using database = await createTestDatabase();
   const { sql } = database;
   await night(sql, async (now) => {
-    await refreshReport(database.url, REPORT_SETTINGS);
+    await refreshReport(database.sql, REPORT_SETTINGS);
     await collectNotices(sql, { staleAfterMs, now });
   });
   const noted = await sql<{ type: string; data: unknown }[]>`select type, data from sync.notices order by id`;

@@ -49,7 +49,7 @@ beforeAll(async () => {
   await using mirror = await createReportedMirror();
   await withTestSql(mirror.url, async (sql) => {
     await sql`update mirror.projects set documentation_type = case id when '2' then 'mkdocs' when '3' then 'sphinx' end`;
-    await refreshReport(mirror.url, REPORT_SETTINGS);
+    await refreshReport(mirror.sql, REPORT_SETTINGS);
     byType = [...(await sql.unsafe<Row[]>(BY_TYPE))];
     byMonth = [...(await sql.unsafe<Row[]>(BY_MONTH))];
     names = [...(await sql.unsafe<Row[]>(`${BY_BUILD} order by build_id collate "C"`))];

@@ -143,7 +143,7 @@ describe("nights", () => {
 
 describe("the ledger of several workers", () => {
   const SIX = `
-    insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at) values (1, 'one', 1, 'one', 1, now(), now());
+    insert into sync.leases (name, term, instance, pid, host, since, renewed_at, until) values ('lead', 1, 'one', 1, 'one', now(), now(), 'infinity');
     insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
       select nth, 'full', 'running', now(), now(), 1, 'one' from generate_series(1, 6) as nth order by nth;
     update sync.runs set status = 'succeeded';

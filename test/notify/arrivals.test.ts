@@ -16,7 +16,7 @@ beforeEach(async () => {
 async function look(at: string, noticedAt = at): Promise<Noted[]> {
   runs += 1;
   await addLook(sql, runs, at);
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
   return lookAt({ staleAfterMs: 1e12, now: noticedAt });
 }
 

@@ -28,7 +28,7 @@ beforeEach(async () => {
     values ('latest', 'latest', '1', now(), now(), ''), ('stable', 'stable', '1', now(), now(), '')`;
 });
 
-const refresh = () => refreshReport(database.url, REPORT_SETTINGS);
+const refresh = () => refreshReport(database.sql, REPORT_SETTINGS);
 
 async function run(...builds: Build[]): Promise<void> {
   const [{ id: runId = 0 } = {}] = await sql<{ id: number }[]>`

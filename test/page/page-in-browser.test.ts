@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectHref } from "../../src/page/parts/links.ts";
 import { CHROMIUM, findBarriers, findUnreadable, overflow, startBrowser, visit } from "../support/browser.ts";
 import { findClashes } from "../support/docker.ts";
+import { HELD } from "../support/leases.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, SILENCE, seedPages } from "../support/served-pages.ts";
 
@@ -65,9 +66,9 @@ const KEEPERS = `
 
 /** A first sync that began 100 s ago: one list is read, another is half read. */
 const FIRST_SYNC = `
-  select pg_advisory_lock(7237112447779369583);
-  insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
-  values ('full', 'running', now() - interval '100 s', now(), 1, 'test');
+  ${HELD("run")}
+  insert into sync.runs (term, kind, status, started_at, heartbeat_at, pid, host)
+  values (1, 'full', 'running', now() - interval '100 s', now(), 1, 'test');
   insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)
   values (1, 1, 'user', 'whole', now() - interval '100 s', now() - interval '98 s', null, null, 400, 400),
     (1, 1, 'build', null, now() - interval '100 s', null, now() - interval '1 s', '{}', 7000, 17000)`;

@@ -39,7 +39,7 @@ async function judge({ from = "2025-03-24", until, looked, also }: World) {
     where date >= ${from}::timestamp and date < ${until}::timestamp`;
   await look(1, looked);
   if (also !== undefined) await sql.unsafe(also);
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
   const [row] = await readRelation(sql, "arrivals");
   const [{ today }] = await sql<[{ today: string }]>`select (now() at time zone 'UTC')::date as today`;
   const fingerprintOf = () => null;

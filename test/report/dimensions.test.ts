@@ -72,7 +72,7 @@ beforeAll(async () => {
   });
   for (const [index, extra] of extras.entries())
     await sql`update mirror.projects set extra = ${JSON.stringify(extra)}::text::jsonb where id = ${`p${index}`}`;
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
 });
 
 describe("dim_projects", () => {

@@ -260,7 +260,7 @@ beforeAll(async () => {
     "mirror.build_logs": logs,
     "report.error_rules": RULES,
   });
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
   for (const { build_id, ...fact } of await sql`
       select build_id, error_line, error_class, error_fingerprint from report.fact_builds`)
     facts.set(build_id, fact as never);

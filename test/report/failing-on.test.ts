@@ -22,7 +22,7 @@ async function open(zone: string, insert: () => Promise<unknown>): Promise<void>
   database = await createTestDatabase();
   sql = database.sql;
   await insert();
-  await refreshReport(database.url, { sourceTimezone: zone, stuckAfterMs: STUCK_AFTER_MS });
+  await refreshReport(database.sql, { sourceTimezone: zone, stuckAfterMs: STUCK_AFTER_MS });
 }
 
 const close = () => database.dispose();

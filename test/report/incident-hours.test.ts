@@ -34,9 +34,9 @@ const BUILDS = `
 
 test("an hour is an incident when more projects fail than their own rates allow, eight building at least", async () => {
   await using database = await createTestDatabase();
-  const { sql, url } = database;
+  const { sql } = database;
   await sql.unsafe(BUILDS);
-  await refreshReport(url, REPORT_SETTINGS);
+  await refreshReport(sql, REPORT_SETTINGS);
   // Of 125 hours of projects 20 failed: 4/25. A project's rate is that of its other hours and of five more that fail so often, 0.8 of them.
   // At 12:00: projects 1 to 3 fail in two of 12 others, 2.8/17 each; 4 to 7 in one of 12, 1.8/17; 8 in none of 11, 0.8/16; 9 and 10 in none of 10, 0.8/15.
   const expected = (3 * 2.8) / 17 + (4 * 1.8) / 17 + 0.8 / 16 + (2 * 0.8) / 15;

@@ -30,7 +30,7 @@ let rules: readonly ErrorRule[] = RULES;
 
 beforeAll(async () => {
   await replaceRules(RULES);
-  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+  await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   await mirror.insert(sql, BUILDS);
 });
 
@@ -45,7 +45,7 @@ async function findFaults(options: { stuckAfterMs?: number; reclassify?: boolean
   const today = await findToday();
   // What is dear to compute is left for later when it was computed a moment ago.
   await sql`update rollup.state set dear_refreshed_at = null`;
-  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs, reclassify });
+  await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs, reclassify });
   const facts = await readRelation(sql, "fact_builds");
   const fingerprints = new Map(facts.map((row) => [row.build_id, row.error_fingerprint as string | null]));
   const fingerprintOf = (id: string) => fingerprints.get(id) ?? null;
@@ -92,7 +92,7 @@ const CHANGES: readonly Change[] = [
       for (let turn = 0; turn < 12; turn++) {
         await mirror.change(sql, 3);
         await mirror.add(sql, 1);
-        await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+        await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
       }
     },
   },
@@ -153,13 +153,13 @@ test("the database answers as the model does, at first and after each change, an
     expect(await findFaults(options), `after ${name}; REPORT_SEED=${SEED}`).toEqual([]);
   }
   const kept = { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS / 2 };
-  expect(await refreshReport(database.url, kept), "a refresh without any change").toMatchObject({
+  expect(await refreshReport(database.sql, kept), "a refresh without any change").toMatchObject({
     changed: 0,
     isFull: false,
   });
   await using fresh = await createTestDatabase();
   for (const table of SOURCES) await copyTable(table, sql, fresh.sql);
-  await refreshReport(fresh.url, kept);
+  await refreshReport(fresh.sql, kept);
   const faults: string[] = [];
   for (const relation of COMPARED) {
     const [one, other] = [await readRelation(sql, relation), await readRelation(fresh.sql, relation)];
@@ -169,7 +169,7 @@ test("the database answers as the model does, at first and after each change, an
 });
 
 test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", async () => {
-  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+  await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   const facts = await readRelation(sql, "fact_builds");
   const found = FAILURES.map(([mark]) => {
     const alike = facts.filter(({ error_line: line }) => typeof line === "string" && line.includes(mark));

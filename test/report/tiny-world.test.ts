@@ -42,7 +42,7 @@ beforeAll(async () => {
   await insertTinyWorld(sql);
   await sql`delete from report.error_rules`;
   await insertTables(sql, { "report.error_rules": RULES.map((rule) => ({ ...rule, note: "" })) });
-  await refreshReport(database.url, SETTINGS);
+  await refreshReport(database.sql, SETTINGS);
   const [now] = await sql<[{ today: string }]>`select (now() at time zone 'UTC')::date as today`;
   today = now.today;
   for (const relation of MODELLED) answers.database[relation] = await readRelation(sql, relation);

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RefreshOptions, refreshReport } from "../../src/report/refresh/refresh.ts";
 import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
 import { startCli } from "../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../support/database.ts";
+import { holdRefreshes } from "../support/leases.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { insertOneVersion } from "./insert-rows.ts";
@@ -13,7 +14,7 @@ let database: TestDatabase;
 let sql: Sql;
 
 const refresh = (options: Partial<RefreshOptions> = {}) =>
-  refreshReport(database.url, { ...settings, ...options });
+  refreshReport(database.sql, { ...settings, ...options });
 
 const addBuild = (tx: Sql | TransactionSql, id: string) => tx`
   insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
@@ -179,7 +180,8 @@ test("a refresh where nothing changed reads no table of builds and writes one ro
     const url = new URL(database.url);
     url.searchParams.set("lock_timeout", "1");
     await addRun("watch");
-    expect(await refreshReport(url.href, settings)).toMatchObject({ changed: 0, runId: 1 });
+    const refreshed = withTestSql(url.href, (own) => refreshReport(own, settings));
+    expect(await refreshed).toMatchObject({ changed: 0, runId: 1 });
   });
   expect([...(await rows())]).toEqual(before);
 });
@@ -241,19 +243,19 @@ test("a process killed between its run and its refresh loses nothing", { tags: [
   await using quick = await startQuickWorld(SMALL);
   const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
   await quick.sync();
-  await refreshReport(quick.databaseUrl, report);
+  await refreshReport(quick.sql, report);
   const ids = quick.world.triggerBuilds(3);
-  await quick.sql`select pg_advisory_lock(6441180125304119587)`;
+  await holdRefreshes(quick.sql);
   const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
   await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
   await expect.poll(async () => (await waiting(quick.sql)).length).toBe(1);
   cli.signal("SIGKILL");
   expect((await cli.ended).signal).toBe("SIGKILL");
-  await quick.sql`select pg_advisory_unlock_all()`;
-  await refreshReport(quick.databaseUrl, { ...report, keepsSettings: true });
+  await quick.sql`rollback`;
+  await refreshReport(quick.sql, { ...report, keepsSettings: true });
   const known = await quick.sql`select from report.fact_builds where build_id in ${quick.sql(ids)}`;
   expect([...known]).toHaveLength(3);
-  const checked = await refreshReport(quick.databaseUrl, { ...report, check: true });
+  const checked = await refreshReport(quick.sql, { ...report, check: true });
   expect(checked).toMatchObject({ changed: 0, repaired: 0 });
 });
 
@@ -262,13 +264,13 @@ test("syncs and rounds note all that they change", { tags: ["long"] }, async () 
   const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
   const seen: number[] = [];
   await quick.sync();
-  expect(await refreshReport(quick.databaseUrl, report)).toMatchObject({ isFull: true });
+  expect(await refreshReport(quick.sql, report)).toMatchObject({ isFull: true });
   for (const work of ["watch", "watch", "sync", "watch", "sync"] as const) {
     quick.world.advance(work === "sync" ? 20 * 3_600_000 : 30 * 60_000);
     quick.world.triggerBuilds(3);
     await quick[work]();
-    seen.push((await refreshReport(quick.databaseUrl, report)).changed);
-    const checked = await refreshReport(quick.databaseUrl, { ...report, check: true });
+    seen.push((await refreshReport(quick.sql, report)).changed);
+    const checked = await refreshReport(quick.sql, { ...report, check: true });
     expect(checked).toMatchObject({ changed: 0, repaired: 0 });
   }
   expect(Math.min(...seen)).toBeGreaterThan(2);

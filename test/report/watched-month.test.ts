@@ -31,9 +31,9 @@ test.each([
   { title: "nightly", everyMinutes: 1440, atWork: 0, open: 0 },
 ])("the bounds hold the truth of a month watched $title", async ({ everyMinutes, atWork, open }) => {
   await using database = await createTestDatabase();
-  const { sql, url } = database;
+  const { sql } = database;
   await insertWatched(sql, everyMinutes);
-  await refreshReport(url, { sourceTimezone: month.zone, stuckAfterMs: 7_200_000 });
+  await refreshReport(sql, { sourceTimezone: month.zone, stuckAfterMs: 7_200_000 });
   expect(await findTimeFaults(sql, month.lengths), `REPORT_SEED=${SEED}`).toEqual([]);
   expect(await findPhaseFaults(sql), `REPORT_SEED=${SEED}`).toEqual([]);
   expect(await findBacklogFaults(sql, everyMinutes), `REPORT_SEED=${SEED}`).toEqual([]);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { connect, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { endConnections, KEPT } from "./connections.ts";
 
 const AS_TEST = { applicationName: "docmirror test", max: 1 };
 
@@ -43,6 +44,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     database.sql ??= isPlain ? connect(database.url, { ...AS_TEST, max }) : undefined;
     if (database.sql && isPlain && (await empty(database.sql).catch(() => false))) left.push(database);
     else {
+      await endConnections(database.url);
       await database.sql?.end({ timeout: 5 });
       await asAdmin(`drop database if exists ${database.name} with (force)`);
     }
@@ -119,7 +121,8 @@ async function empty(sql: Sql): Promise<boolean> {
       names text;
     begin
       perform pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+        and (state <> 'idle' or not starts_with(application_name, '${KEPT}'));
       set local lock_timeout = '5s';
       set local session_replication_role = replica;
       select string_agg(oid::regclass::text, ', ') into names from pg_class
@@ -151,10 +154,10 @@ export async function rolledBack(sql: Sql, fn: (sql: Sql) => Promise<unknown>): 
 export const absentDatabase = () =>
   replaceDatabase(inject("databaseServer").adminUrl, "docmirror_is_not_here");
 
-/** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */
-export async function countAdvisoryWaits(sql: Sql): Promise<number> {
+/** How many sessions wait for a table or a number of this database. Other tests wait for locks in databases of their own. */
+export async function countWaits(sql: Sql): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`
     select count(*) as waiting from pg_locks join pg_database on pg_database.oid = database
-    where locktype = 'advisory' and not granted and datname = current_database()`;
+    where not granted and datname = current_database()`;
   return row?.waiting ?? 0;
 }

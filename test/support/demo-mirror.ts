@@ -10,11 +10,11 @@ export async function fillDemoMirror(databaseUrl: string, startAt: Date): Promis
   const world = createWorld({ startAt });
   const service = await startSimulation({ world });
   try {
-    const { settings, log, signal } = withDefaults(databaseUrl, new URL(service.url), {
+    const { settings, connections, log, signal } = withDefaults(databaseUrl, new URL(service.url), {
       settings: { sourceTimezone: world.settings.timeZone },
     });
     const { imperfect } = await passDay(
-      { world, settings, log, signal },
+      { world, settings, connections, log, signal },
       () => {},
       () => {},
     );

@@ -3,8 +3,8 @@ import type { Sql } from "../../src/store/connection/sql.ts";
 
 export async function seedLeader(sql: Sql): Promise<void> {
   await sql`
-    insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at)
-    values (3, 'abc123', 4711, 'host-a', 1, '2026-11-03 12:00:00.5+00', clock_timestamp())`;
+    insert into sync.leases (name, term, instance, pid, host, since, renewed_at, until)
+    values ('lead', 3, 'abc123', 4711, 'host-a', '2026-11-03 12:00:00.5+00', clock_timestamp(), clock_timestamp() + interval '1 hour')`;
 }
 
 type Hours = Readonly<Partial<Record<Resource, number>>>;

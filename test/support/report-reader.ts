@@ -18,7 +18,7 @@ export async function openReportReader() {
   await fillMirror(owner, 4000, 300);
   await owner.unsafe(YESTERDAY_AND_TODAY);
   await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
-  await refreshReport(database.url, REPORT_SETTINGS);
+  await refreshReport(database.sql, REPORT_SETTINGS);
   const role = await createReader(database);
   const sql = connect(role.url, { applicationName: "docmirror test", max: 1 });
   return {

@@ -21,7 +21,7 @@ export async function createReportedMirror(options: { refreshed?: boolean } = {}
   await database.sql.unsafe(ROWS);
   for (const [index, slug] of Object.values(HOSTILE_SLUGS).entries())
     await database.sql`update mirror.projects set slug = ${slug} where id = ${String(index + 2)}`;
-  if (options.refreshed !== false) await refreshReport(database.url, REPORT_SETTINGS);
+  if (options.refreshed !== false) await refreshReport(database.sql, REPORT_SETTINGS);
   return database;
 }
 

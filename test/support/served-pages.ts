@@ -6,6 +6,7 @@ import { createMirrorCatalog } from "../../src/serve/catalog/mirror-catalog.ts";
 import { type AppDeps, createApp } from "../../src/serve/http/app.ts";
 import { createServedMirror, type ServedMirror } from "../../src/serve/http/served-mirror.ts";
 import { startServer } from "../../src/serve/http/server.ts";
+import { connectionsOf } from "./connections.ts";
 import { withTestSql } from "./database.ts";
 import { EACH_LIST } from "./mirror-rows.ts";
 
@@ -104,7 +105,7 @@ export async function seedPages(databaseUrl: string, more = ""): Promise<void> {
 }
 
 export async function refreshPages(databaseUrl: string): Promise<void> {
-  await refreshReport(databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  await refreshReport(connectionsOf(databaseUrl).sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
 }
 
 /** More of that mirror: each ten minutes a build, for 35 days, and none in the last 314 minutes. */

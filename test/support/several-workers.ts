@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { findLeader, type Leader } from "../../src/store/ledger/leader.ts";
+import { findHolder, type Holder } from "../../src/store/ledger/leases.ts";
 import { pageOf, startCli } from "./cli.ts";
 
 export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>;
@@ -28,10 +28,10 @@ export async function startWorker(databaseUrl: string, args: readonly string[]) 
 }
 
 /** Waits until another process than `notPid` leads. Fails after a minute, as nobody may wait longer. */
-export async function awaitLeader(sql: Sql, notPid = 0): Promise<Leader> {
+export async function awaitLeader(sql: Sql, notPid = 0): Promise<Holder> {
   const from = performance.now();
   for (;;) {
-    const leader = await findLeader(sql);
+    const leader = await findHolder(sql, "lead");
     if (leader !== null && leader.pid !== notPid) return leader;
     if (performance.now() - from > 60_000) throw new Error("nobody took the lead within a minute");
     await delay(100);
@@ -53,7 +53,7 @@ export function noteWrites(sql: Sql): Promise<unknown> {
     create function watched.note_stranger() returns trigger language plpgsql as
       'begin
         insert into watched.strangers
-        select new.id, new.pid, max(pid) from sync.leader having max(pid) is distinct from new.pid;
+        select new.id, new.pid, max(pid) from sync.leases where name = ''lead'' having max(pid) is distinct from new.pid;
         return null;
       end';
     create trigger note_stranger after insert on sync.runs for each row execute function watched.note_stranger();

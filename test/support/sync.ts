@@ -7,6 +7,7 @@ import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../src/mirror/run/watch-round.ts";
 import type { RunOptions } from "../../src/mirror/run/with-run.ts";
+import { connectionsOf } from "./connections.ts";
 
 export type Over<Options> = Partial<Omit<Options, "settings">> & { settings?: Partial<SyncSettings> };
 
@@ -42,15 +43,16 @@ export function withDefaults<Options extends RunOptions>(
   databaseUrl: string,
   baseUrl: URL,
   { settings, ...rest }: Over<Options>,
-): Omit<Over<Options>, "settings"> & Pick<RunOptions, "settings" | "clock" | "log" | "signal"> {
+): Omit<Over<Options>, "settings"> &
+  Pick<RunOptions, "settings" | "connections" | "clock" | "log" | "signal"> {
   return {
+    connections: connectionsOf(databaseUrl),
     clock: systemClock,
     log: silentLog,
     signal: new AbortController().signal,
     ...rest,
     settings: {
       ...defaultValues(),
-      databaseUrl,
       baseUrl,
       ratePerSecond: 0,
       timeoutMs: 60_000,

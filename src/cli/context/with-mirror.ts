@@ -7,6 +7,7 @@ import { describeDatabase, withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { hasEmbedded, type OpenDatabase, openDatabase } from "../../store/embedded/open-embedded.ts";
+import { type Connections, createConnections } from "../../store/ledger/connections.ts";
 import { findService, serviceUrl } from "../../store/ledger/mirrored-service.ts";
 import { assertMirror, noMirrorError } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
@@ -51,6 +52,23 @@ export async function withDatabase<T>(
   }
 }
 
+/** The same with the connections that all work of the command shares. `program` is the command's name. */
+export function withConnections<T>(
+  context: Pick<CommandContext, "config" | "log" | "signal">,
+  program: string,
+  fn: (database: OpenDatabase, connections: Connections) => Promise<T>,
+): Promise<T> {
+  return withDatabase(context, async (database) => {
+    const { log } = context;
+    const connections = createConnections(database.url, { program: `docmirror ${program}`, log });
+    try {
+      return await fn(database, connections);
+    } finally {
+      await connections.end();
+    }
+  });
+}
+
 function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
   if (embedded === null || !(error instanceof StoreError) || error.exitCode !== EXIT.database) return error;
   const log = `the embedded Postgres writes its log to ${embedded.logFile}`;
@@ -60,24 +78,24 @@ function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
 
 /**
  * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection: the owner's,
- * or at an embedded Postgres that of a reader for a command that only reads. Throws SchemaVersionError where there is no mirror, or
+ * or at an embedded Postgres that of a reader for a command that only reads. The others are the owner's. Throws SchemaVersionError where there is no mirror, or
  * one of another version, and StoreError for errors of the database.
  */
 export async function withMirror<T>(
   context: CommandContext,
   command: string,
-  fn: (sql: Sql, database: OpenDatabase) => Promise<T>,
+  fn: (sql: Sql, database: OpenDatabase, connections: Connections) => Promise<T>,
   does: "reads" | "writes" = "writes",
 ): Promise<T> {
   assertMirrorPlace(context.config);
-  return withDatabase(context, async (database) => {
+  return withConnections(context, command, async (database, connections) => {
     const url = does === "reads" ? await readerUrlOf(database) : database.url;
     const connection = { applicationName: `docmirror ${command}`, max: 1, log: context.log };
     return withSql(url, connection, async (sql) => {
       await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, async () => {
         await warnOfOther(context, sql);
-        return fn(sql, database);
+        return fn(sql, database, connections);
       });
     });
   });

@@ -37,14 +37,14 @@ export function withReports<T>(
       if (embedded !== null) {
         await withSql(url, connection, async (sql) => {
           await warnOfOther(context, sql);
-          await refreshIfBehind(context, url, sql);
+          await refreshIfBehind(context, sql);
         });
         const readerUrl = await findReaderUrl(url, reader.login, reader.role);
         return withSql(readerUrl ?? url, connection, read);
       }
       return withSql(url, connection, async (sql) => {
         await warnOfOther(context, sql);
-        if (config.readUrl === null) await refreshIfBehind(context, url, sql);
+        if (config.readUrl === null) await refreshIfBehind(context, sql);
         else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);
       });
@@ -113,7 +113,6 @@ const HOW_TO_REFRESH = "run `docmirror report` as the role that syncs, or wait f
  */
 async function refreshIfBehind(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
-  url: string,
   sql: Sql,
 ): Promise<boolean> {
   const state = await findAnswerState(sql, config);
@@ -124,7 +123,7 @@ async function refreshIfBehind(
   }
   log.debug(`${OLD}; refreshing them`);
   try {
-    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal, log });
+    const { isLeft } = await refreshReport(sql, { ...config, keepsSettings: true, signal, log });
     const hint = "upgrade docmirror here too";
     if (isLeft) log.warn({ hint }, `${OLD}; a later version of docmirror refreshes them`);
     return !isLeft;
@@ -184,7 +183,7 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
   }
   try {
     const isCurrent = await withSql(url, { applicationName: "docmirror report", max: 1 }, (primary) =>
-      refreshIfBehind(context, url, primary),
+      refreshIfBehind(context, primary),
     );
     if (!isCurrent) return;
   } catch (error) {

@@ -13,15 +13,14 @@ import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
 import { connect, withSql } from "../../store/connection/connect.ts";
-import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { tryReserve } from "../../store/ledger/leases.ts";
 import { readDemoMark, writeDemoMark } from "../../store/ledger/mirrored-service.ts";
-import { acquireRunLock } from "../../store/ledger/run-lock.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { showPath, withDatabase } from "../context/with-mirror.ts";
+import { showPath, withConnections } from "../context/with-mirror.ts";
 import { breakLines } from "../output/output.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
@@ -65,25 +64,26 @@ async function demo(context: CommandContext, isKept: boolean): Promise<number> {
   try {
     log.info({ url: service.url }, "the simulated service is up");
     const embedded = { config: { ...config, databaseUrl: null }, log, signal };
-    return await withDatabase(embedded, async (database) => {
-      const claim = await claimDatabase(database, service.url, { dataDir: config.dataDir, log, signal });
+    return await withConnections(embedded, "demo", async (database, connections) => {
+      const claim = await claimDatabase(database, connections.sql, service.url, {
+        dataDir: config.dataDir,
+        log,
+        signal,
+      });
       try {
-        const settings = demoSettings(context, database.url, service.url);
-        const deps: DemoSyncDeps = { world, settings, log, signal };
+        const settings = demoSettings(context, service.url);
+        const deps: DemoSyncDeps = { world, settings, connections, log, signal };
         const progress = await context.progress();
         const onFirst = showProgress(progress);
         const { runs, watches, imperfect } = await passDay(deps, onFirst, () => progress.stop());
         const [first] = runs;
         if (first === undefined) return EXIT.bug;
-        const connection = { applicationName: "docmirror demo", max: 1 };
-        const findings = await withSql(database.url, connection, (sql) => findFindings(sql, first));
+        const findings = await findFindings(connections.sql, first);
         const folder = `${config.dataDir}-report`;
-        await withSql(database.url, connection, (sql) =>
-          withSnapshot(
-            sql,
-            (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople: true, signal }),
-            signal,
-          ),
+        await withSnapshot(
+          connections.sql,
+          (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople: true, signal }),
+          signal,
         );
         const next = nextSteps({
           settings: context.settings,
@@ -102,7 +102,7 @@ async function demo(context: CommandContext, isKept: boolean): Promise<number> {
           return `${renderDemo({ runs, watches, findings }, context.out)}\nNext steps\n${steps.join("")}`;
         });
         if (isKept) {
-          const kept = { ready: async () => database.url, close: async () => {} };
+          const kept = { ready: async () => connections };
           const server = await serveMirror(context, kept, { meters: createMeters(), isWorker: false });
           try {
             log.info({ service: service.url, page: server.url }, "the demo stays up; Ctrl-C ends it");
@@ -122,10 +122,9 @@ async function demo(context: CommandContext, isKept: boolean): Promise<number> {
 }
 
 /** The user's settings are for a real service. This one is on loopback and needs no rate limit. */
-function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUrl: string): SyncSettings {
+function demoSettings({ config }: CommandContext, serviceUrl: string): SyncSettings {
   return {
     ...defaultValues(),
-    databaseUrl,
     baseUrl: new URL(serviceUrl),
     ratePerSecond: 0,
     fullEveryDays: 7,
@@ -146,6 +145,7 @@ const DEMO_LOCK = "5072386416925104713";
  */
 async function claimDatabase(
   database: OpenDatabase,
+  sql: Sql,
   serviceUrl: string,
   { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
 ): Promise<{ release(): Promise<void> }> {
@@ -153,21 +153,15 @@ async function claimDatabase(
   const release = () => lock.end({ timeout: 1 });
   try {
     await withStoreErrors("make room for the demo", async () => {
-      await assertSessionPooling(lock, database.url);
       const [taken] = await lock<{ locked: boolean }[]>`select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
       if (!taken?.locked) {
         throw new LockedError(`another demo is using ${dataDir}`, {
           hint: "end it with Ctrl-C, or give this one another folder: --data-dir .docmirror-demo",
         });
       }
-      const runLock = await acquireRunLock(database.url);
-      try {
-        await empty(database.url, serviceUrl, dataDir, log);
-      } finally {
-        await runLock.release();
-      }
+      await empty(database.url, serviceUrl, dataDir, log);
     });
-    await prepareDatabase(database, readDefinitions(), log, signal);
+    await prepareDatabase(database, sql, readDefinitions(), log, signal);
   } catch (error) {
     await release();
     throw error;
@@ -189,7 +183,11 @@ async function empty(url: string, serviceUrl: string, dataDir: string, log: Logg
     await writeDemoMark(sql, serviceUrl);
     if (earlier === null) return;
     log.info({ data_dir: dataDir }, "replacing the mirror of an earlier demo");
-    await sql`drop schema if exists report, report_people, rollup, mirror, sync cascade`;
+    await withTransaction(sql, async (tx) => {
+      if (!(await tryReserve(tx, "run")))
+        throw new LockedError(`a run is under way in ${dataDir}`, { hint: "wait until it has ended" });
+      await tx`drop schema if exists report, report_people, rollup, mirror, sync cascade`;
+    });
   });
 }
 

@@ -9,6 +9,7 @@ import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
 import { withReport } from "../../report/refresh/refresh.ts";
 import type { World } from "../../simulate/world.ts";
+import type { Connections } from "../../store/ledger/connections.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 
 const MINUTE_MS = 60_000;
@@ -41,6 +42,7 @@ export type DemoWatch = Awaited<ReturnType<typeof watchFor>>;
 export interface DemoSyncDeps {
   world: World;
   settings: SyncSettings;
+  connections: Connections;
   log: Logger;
   signal: AbortSignal;
 }
@@ -85,12 +87,12 @@ async function watchFor(deps: DemoSyncDeps, rounds: number, everyMinutes: number
   return { started_at, ...counts, took_ms };
 }
 
-function runOptions({ world, settings, log, signal }: DemoSyncDeps): RunOptions {
+function runOptions({ world, settings, connections, log, signal }: DemoSyncDeps): RunOptions {
   // Stored times are the world's; waits between requests are in real time.
   const clock: Clock = { now: () => world.now(), sleep: systemClock.sleep };
   // A run's own log lines would hide the demo's.
   const quiet = log.level === "info" ? log.child({}, { level: "warn" }) : log;
-  return { settings, clock, log: quiet, signal };
+  return { settings, connections, clock, log: quiet, signal };
 }
 
 function orThrow(result: RunResult): RunResult {

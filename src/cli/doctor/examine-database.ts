@@ -8,9 +8,7 @@ import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../repo
 import { describeJob } from "../../report/status/find-status.ts";
 import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { describeSession } from "../../store/connection/other-sessions.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
-import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
@@ -24,7 +22,6 @@ import {
 } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
-import { describeHolder, findHolders } from "../../store/ledger/writers-lock.ts";
 import {
   assertServerUsable,
   assertUsable,
@@ -72,25 +69,23 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
       await assertCreatable(config.dataDir);
       return noMirror(config);
     }
-    return withDatabase(context, (database) =>
-      withSql(
-        database.url,
-        { applicationName: "docmirror doctor", max: 1, log: context.log },
-        async (sql) => {
+    return withDatabase(context, async (database) => {
+      const examine = <T>(settings: Record<string, string>, fn: (sql: Sql) => Promise<T>) => {
+        // A lock that another session holds becomes a finding.
+        const session = { statement_timeout: "60s", ...settings };
+        const connection = { applicationName: "docmirror doctor", max: 1, log: context.log, session };
+        return withSql(database.url, connection, (sql) => {
           // Ends a running statement. Its error is replaced by the signal's reason.
           signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
-          // This comes first: with such a pooler, our settings would reach its other clients.
-          await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-          // A lock that another session holds becomes a finding.
-          await sql`set statement_timeout = '60s'`;
-          const result = await checkDatabase(sql, database, config.baseUrl);
-          // From here on the server itself refuses any change.
-          await sql`set default_transaction_read_only = on`;
-          findings = await examineContent(sql, database, context);
-          return result;
-        },
-      ),
-    );
+          return fn(sql);
+        });
+      };
+      const result = await examine({}, (sql) => checkDatabase(sql, database, config.baseUrl));
+      // From here on the server itself refuses any change.
+      const readOnly = { default_transaction_read_only: "on" };
+      findings = await examine(readOnly, (sql) => examineContent(sql, database, context));
+      return result;
+    });
   });
   if (findings.length === 0) findings = unknowns(others, why);
   return [opened, ...findings];
@@ -136,6 +131,7 @@ const RUNS = 1000;
 /** Whether the server answers, is new enough, uses UTF-8, accepts writes, and holds no demo's mirror. */
 async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | null): Promise<Result> {
   const server = await assertServerUsable(sql);
+  await withStoreErrors("begin a transaction", () => sql.begin((tx) => tx`select 1`));
   if (server.isReadOnly) {
     return fault(
       `${database.describe} accepts no writes: it is a standby, or sessions of ${server.user} are read-only`,
@@ -171,12 +167,6 @@ async function checkRights(sql: Sql): Promise<Result> {
       "run `docmirror migrate` as the role that owns the schemas when an upgrade asks for it",
     );
   }
-  const [intruder] = (await findHolders(sql)).filter(({ may_write }) => !may_write);
-  if (intruder !== undefined)
-    return warning(
-      describeHolder({ ...intruder, session: describeSession(intruder.session) }),
-      "end that session; `revoke connect` keeps its role out",
-    );
   const mine = "the role may read, write and change all that docmirror keeps";
   const open = await findOpenToAll(sql);
   return ok(

@@ -10,7 +10,9 @@ import type { Webhook } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import type { ReportedResult } from "../../report/refresh/refresh.ts";
 import { RESOURCES } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import type { Connections } from "../../store/ledger/connections.ts";
 import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
@@ -28,11 +30,12 @@ const BEGIN_WITHIN_MS = 14_000;
 export async function runOnce(
   context: CommandContext,
   database: OpenDatabase,
+  { sql }: Connections,
   { baseUrl, webhook, json }: { baseUrl: URL; webhook: Webhook | null; json: boolean },
   run: () => Promise<RunResult & ReportedResult>,
 ): Promise<number> {
-  await assertNotDemo(database.url, baseUrl);
-  await prepareDatabase(database, readDefinitions(), context.log, context.signal);
+  await assertNotDemo(sql, baseUrl);
+  await prepareDatabase(database, sql, readDefinitions(), context.log, context.signal);
   const printSummary = await createSummaryPrinter(json);
   const result = await run();
   const { summary, error, reportError } = result;
@@ -41,7 +44,7 @@ export async function runOnce(
     () => null,
     (fault: unknown) => fault,
   );
-  await notifyAfterRun(context, webhook, database.url);
+  await notifyAfterRun(context, webhook, sql);
   if (summary.status === "failed" || summary.status === "interrupted") throw error;
   if (reportError instanceof StoppedError) throw reportError;
   if (unprinted !== null) throw unprinted;
@@ -53,12 +56,12 @@ export async function runOnce(
 async function notifyAfterRun(
   { config, clock, log, signal: stop }: CommandContext,
   webhook: Webhook | null,
-  databaseUrl: string,
+  sql: Sql,
 ): Promise<void> {
   if (webhook === null || stop.aborted) return;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(NOTICES_WITHIN_MS)]);
   try {
-    const options = { ...config, databaseUrl, webhook, beginWithinMs: BEGIN_WITHIN_MS, clock, log, signal };
+    const options = { ...config, sql, webhook, beginWithinMs: BEGIN_WITHIN_MS, clock, log, signal };
     const { error } = await notify(options);
     if (error !== null) throw new Error(error);
   } catch (error) {

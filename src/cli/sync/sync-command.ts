@@ -7,7 +7,7 @@ import { webhookOf } from "../../notify/webhook.ts";
 import { withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
-import { withDatabase } from "../context/with-mirror.ts";
+import { withConnections } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
@@ -58,13 +58,15 @@ export const syncCommand: CommandDeclaration<Options> = {
     return withMetricsFile(context, options.metricsFile, (measured) => {
       // The origin has no login. It takes a moment until the database and the service have answered.
       context.log.info({ service: baseUrl.origin }, "sync started");
-      return withDatabase(context, (database) =>
+      return withConnections(context, "sync", (database, connections) =>
         measured(database.url, async () => {
           const progress = await context.progress();
           const { clock, log, signal } = context;
-          return runOnce(context, database, { baseUrl, webhook, json: options.json === true }, async () => {
+          const json = options.json === true;
+          return runOnce(context, database, connections, { baseUrl, webhook, json }, async () => {
             const result = await withContent(withCheck(withReport(runSync), findRecord))({
-              settings: { ...context.config, databaseUrl: database.url, baseUrl },
+              settings: { ...context.config, baseUrl },
+              connections,
               kind: options.full ? "full" : options.incremental ? "incremental" : null,
               resources: options.resource ?? null,
               allowMassDelete: options.allowMassDelete ?? false,

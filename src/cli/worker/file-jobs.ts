@@ -18,7 +18,7 @@ type Shared = Pick<JobDeps, "database" | "clock" | "log">;
 type Settings = SettingsFor<"jobs"> & { timezone: string; sourceTimezone: string };
 type Make = (sql: Sql, signal: AbortSignal) => Promise<Made>;
 
-/** The backups and the exports, where the settings say when. They hold no lock of a run, so no run waits for them. */
+/** The backups and the exports, where the settings say when. They hold no lease, so no run waits for them. */
 export function createFileJobs(settings: Settings, shared: Shared): Job[] {
   const { backupCron, backupDir, exportCron, timezone } = settings;
   const job = (name: FileJob, cron: string, make: Make) =>
@@ -37,22 +37,22 @@ export function createFileJob(
   deps: Shared & { name: FileJob; cron: string; timezone: string; make: Make },
 ): Job {
   const { name, cron, timezone, make, database, clock, log } = deps;
-  const connection = { applicationName: `docmirror ${name}`, max: 1 };
   return {
     name,
     cron,
     timezone,
     retryAfterMs: [15 * MINUTE_MS, 60 * MINUTE_MS],
     async lastGoodAt(signal) {
-      const url = await database.ready(signal);
-      const jobs = await withStoreErrors("read how jobs ended", () => withSql(url, connection, findJobs));
+      const { sql } = await database.ready(signal);
+      const jobs = await withStoreErrors("read how jobs ended", () => findJobs(sql));
       const goodAt = jobs.find(({ job }) => job === name)?.good_at ?? null;
       return goodAt === null || isAhead(goodAt, clock.now()) ? null : new Date(goodAt);
     },
     async run(signal) {
-      const url = await database.ready(signal);
+      const { url } = await database.ready(signal);
       const from = clock.now().getTime();
-      const made = await withSql(url, connection, (sql) =>
+      // A connection of its own: one that breaks off in the middle of a copy is given up.
+      const made = await withSql(url(), { applicationName: `docmirror ${name}`, max: 1 }, (sql) =>
         withNote({ sql, clock, log, signal }, name, () => make(sql, signal)),
       );
       log.info({ job: name, ...made, duration_ms: clock.now().getTime() - from }, "files written");

@@ -69,8 +69,8 @@ interface NotifyJobDeps
 export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): FollowUpJob {
   const receiver = what.webhook.url.origin;
   return createFollowUp("notify", "* * * * *", async (signal) => {
-    const databaseUrl = await database.ready(signal);
-    const sent = await notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
+    const { sql } = await database.ready(signal);
+    const sent = await notify({ ...what, sql, beginWithinMs: BEGIN_WITHIN_MS, signal });
     const { failed, error, waiting } = sent;
     if (failed > 0) return { outcome: "failed", trouble: `${error}`, facts: { error, receiver, waiting } };
     // A try that failed is made again later. Until then nothing is known.
@@ -94,7 +94,8 @@ export function withFollowUps(
   const notices = webhook && createNotifyJob({ ...shared, webhook, staleAfterMs, proxies, notify });
   const noticed: FollowUpJob["afterRun"] = notices?.afterRun ?? ((run) => run);
   const refresh = async (signal: AbortSignal) => {
-    await refreshMeasured(await database.ready(signal), { ...config, signal }, log, meter);
+    const { sql } = await database.ready(signal);
+    await refreshMeasured(sql, { ...config, signal }, log, meter);
     return DONE;
   };
   const reports = createFollowUp("reports", "*/5 * * * *", noticed(refresh));

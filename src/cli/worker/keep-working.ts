@@ -7,9 +7,7 @@ import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import { loadConnections } from "../../mirror/api/transport.ts";
 import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { withSql } from "../../store/connection/connect.ts";
 import { openDatabase } from "../../store/embedded/open-embedded.ts";
-import { createLeaderLock } from "../../store/ledger/leader.ts";
 import { assertNotDemo, assertService } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import { type CommandContext, closeInTime } from "../context/run-command.ts";
@@ -19,7 +17,7 @@ import type { Job } from "./worker.ts";
 
 /** What all jobs of one process share. */
 export interface JobDeps extends Lead {
-  settings: Omit<SyncSettings, "databaseUrl">;
+  settings: SyncSettings;
   /** The rate is that of the process, and a wait that the service asks for holds for all jobs. */
   pace: HostPace;
   clock: Clock;
@@ -41,23 +39,19 @@ export async function keepWorking(
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
   await loadConnections();
-  const lock = createLeaderLock(log);
   const ousted = new AbortController();
   const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({
-    async open(openSignal) {
-      const opened = await openDatabase({ ...(await reread()), log, signal: openSignal });
-      return { ...opened, url: lock.nameSessions(opened.url) };
-    },
-    async prepare(opened, prepareSignal) {
-      await assertNotDemo(opened.url, baseUrl);
-      await prepareDatabase(opened, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
+    program: `docmirror ${what}`,
+    open: async (openSignal) => openDatabase({ ...(await reread()), log, signal: openSignal }),
+    async prepare(opened, { sql }, prepareSignal) {
+      await assertNotDemo(sql, baseUrl);
+      await prepareDatabase(opened, sql, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
         // Someone migrated: to try again each minute would help nobody.
         if (error instanceof SchemaVersionError) ousted.abort(error);
         throw error;
       });
-      const connection = { applicationName: "docmirror", max: 1 };
-      await withSql(opened.url, connection, (sql) => assertService(sql, baseUrl));
+      await assertService(sql, baseUrl);
     },
     isLoginFixed: isPasswordCopied(),
     clock,
@@ -75,7 +69,6 @@ export async function keepWorking(
     server = await serve?.(database);
     // Waits for a database that is down. One that refuses us for good ends the command with its own exit code.
     return await workInTerms({
-      lock,
       database,
       createJobs: (lead) => createJobs({ ...shared, ...lead }),
       standsBy: serve !== undefined,
@@ -92,7 +85,6 @@ export async function keepWorking(
     signal.removeEventListener("abort", closeServer);
     await closeInTime(signal, async () => {
       await server?.close();
-      await lock.release();
       await database.close();
     });
     watchdog?.stop();

@@ -4,15 +4,18 @@ import type { Logger } from "../../base/log.ts";
 import { createTrouble } from "../../base/trouble.ts";
 import { isAway, isDown, isLoginRefused, toStoreError } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { type Connections, createConnections } from "../../store/ledger/connections.ts";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 
 export interface KeptDatabaseDeps {
+  /** Shown in pg_stat_activity. */
+  program: string;
   /** Called again after each failure, since its settings may have changed. */
   open(signal: AbortSignal): Promise<OpenDatabase>;
   /** Brings the schema up to date, or throws. */
-  prepare(database: OpenDatabase, signal: AbortSignal): Promise<void>;
+  prepare(database: OpenDatabase, connections: Connections, signal: AbortSignal): Promise<void>;
   /**
    * Whether another login comes with the next start of this process alone. Then a refused one is not waited for, since a
    * supervisor does that.
@@ -25,19 +28,21 @@ export interface KeptDatabaseDeps {
 /** A database that is used as long as the process lives, and may be down for some of that time. */
 export interface KeptDatabase {
   /**
-   * Resolves to its URL once it answers and has our schema. Waits as long as it is down, and tries again
+   * Resolves to the connections, always the same ones, once it answers and has our schema. Waits as long as it is down, and tries again
    * after 1 s at first, a minute at most. Starts an embedded one again that has ended. Concurrent calls take
    * turns. Throws faults that waiting does not repair (rights, password, another schema), and the signal's
    * reason. Once it was ready, whatever the server refuses is waited for too: somebody rotates a password, frees a disk.
    */
-  ready(signal: AbortSignal): Promise<string>;
-  /** Stops using the embedded Postgres. May be called twice. */
+  ready(signal: AbortSignal): Promise<Connections>;
+  /** Ends the connections, and stops using the embedded Postgres. May be called twice. */
   close(): Promise<void>;
 }
 
 export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
-  const { open, prepare, isLoginFixed, clock, log } = deps;
+  const { program, open, prepare, isLoginFixed, clock, log } = deps;
   let database: OpenDatabase | null = null;
+  let url = "";
+  let connections: Connections | null = null;
   let hasWorked = false;
   let turn: Promise<unknown> = Promise.resolve();
   const trouble = createTrouble(clock, { wellAfterMs: 0 });
@@ -48,21 +53,24 @@ export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
     await left?.close();
   }
 
-  async function tryOnce(signal: AbortSignal): Promise<string> {
+  async function tryOnce(signal: AbortSignal): Promise<Connections> {
     signal.throwIfAborted();
     database ??= await open(signal);
-    await prepare(database, signal);
-    return database.url;
+    // What runs on the connections of another password, or another port, comes to its end.
+    url = database.url;
+    connections ??= createConnections(() => url, { program, log });
+    await prepare(database, connections, signal);
+    return connections;
   }
 
-  async function becomeReady(signal: AbortSignal): Promise<string> {
+  async function becomeReady(signal: AbortSignal): Promise<Connections> {
     for (let failures = 0; ; failures++) {
       try {
-        const url = await tryOnce(signal);
+        const ready = await tryOnce(signal);
         hasWorked = true;
         const over = trouble.over();
         if (over) log.info(over, "the database answers again");
-        return url;
+        return ready;
       } catch (error) {
         signal.throwIfAborted();
         const waits = hasWorked && !(isLoginFixed && isLoginRefused(error)) ? isAway : isDown;
@@ -87,6 +95,9 @@ export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
       turn = mine.catch(() => {});
       return mine;
     },
-    close: leave,
+    async close() {
+      await connections?.end();
+      await leave();
+    },
   };
 }

@@ -2,7 +2,7 @@ import { isAhead } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SyncOptions, SyncResult } from "../../mirror/run/run.ts";
-import { withSql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { createRunLog, endOfRun } from "./end-of-run.ts";
@@ -29,13 +29,14 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
     cron,
     timezone,
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
-    lastGoodAt: async (signal) => findOldestGoodStart(await database.ready(signal), clock.now()),
+    lastGoodAt: async (signal) => findOldestGoodStart((await database.ready(signal)).sql, clock.now()),
     async run(signal, rest) {
-      const databaseUrl = await database.ready(signal);
+      const connections = await database.ready(signal);
       log.info({ job: "sync" }, "sync started");
       try {
         const result = await deps.runSync({
-          settings: { ...settings, databaseUrl },
+          settings,
+          connections,
           pace,
           assertMayRun,
           clock,
@@ -49,7 +50,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         // Only another sync does this night's work. A round that hangs, or a quarantine retry, does not.
         const isBusy = error instanceof LockedError && ["full", "incremental"].includes(error.heldBy ?? "");
         if (!isBusy) throw error;
-        log.info({ job: "sync", reason: error.message }, "skipped: another run holds the lock");
+        log.info({ job: "sync", reason: error.message }, "skipped: another run is under way");
         return { outcome: "busy", trouble: null };
       }
     },
@@ -67,10 +68,8 @@ function endOf({ summary, error }: SyncResult, log: Logger): JobEnd {
 }
 
 /** The earliest start of the lists' last good walks. Null where a list has none, or one dated ahead of now. */
-async function findOldestGoodStart(url: string, now: Date): Promise<Date | null> {
-  const lists = await withStoreErrors("read how fresh the lists are", () =>
-    withSql(url, { applicationName: "docmirror worker", max: 1 }, findListFreshness),
-  );
+async function findOldestGoodStart(sql: Sql, now: Date): Promise<Date | null> {
+  const lists = await withStoreErrors("read how fresh the lists are", () => findListFreshness(sql));
   const starts = lists.map(({ startedAt }) => startedAt);
   if (starts.some((startedAt) => startedAt === null || isAhead(startedAt, now))) return null;
   return new Date(Math.min(...starts.map((startedAt) => Date.parse(startedAt ?? ""))));

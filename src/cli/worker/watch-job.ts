@@ -29,10 +29,11 @@ export function createWatchJob(deps: WatchJobDeps): Job {
         log.debug({ job: "watch", left_ms: leftMs }, "skipped: the service asked for a pause");
         return { outcome: "busy", trouble: null };
       }
-      const databaseUrl = await database.ready(signal);
+      const connections = await database.ready(signal);
       try {
         const run = {
-          settings: { ...settings, databaseUrl },
+          settings,
+          connections,
           pace,
           assertMayRun,
           clock,
@@ -44,7 +45,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
         return endOf(result, log, deps.logsQuietRounds ?? false);
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
-        log.debug({ job: "watch", reason: error.message }, "skipped: another run holds the lock");
+        log.debug({ job: "watch", reason: error.message }, "skipped: another run is under way");
         return { outcome: "busy", trouble: null };
       }
     },

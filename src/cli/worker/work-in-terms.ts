@@ -1,8 +1,8 @@
 /**
  * One process among several on one database:
  *
- *   standing by ──has the lead──▶ leading ──lost it──▶ standing by
- *   either ──stop──▶ ended; a leader resigns
+ *   standing by ──takes the lead──▶ leading ──another process took it over──▶ standing by
+ *   either ──stop──▶ ended; a leader gives the lead up
  *
  * Each term has new jobs. While Postgres does not answer, a leader neither leads for sure nor has lost: its jobs
  * wait for the database themselves, and the first answer decides.
@@ -13,12 +13,13 @@ import type { Logger } from "../../base/log.ts";
 import { createTrouble } from "../../base/trouble.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { isAway, isDown, isPassing } from "../../store/connection/store-errors.ts";
-import type { LeaderLock, Term } from "../../store/ledger/leader.ts";
+import type { Connections } from "../../store/ledger/connections.ts";
+import { describeHolder, type Holder, isLease, type Lease, RENEW_MS } from "../../store/ledger/leases.ts";
 import type { KeptDatabase } from "./kept-database.ts";
 import { createWorker, type Job, type Worker, type WorkerDeps } from "./worker.ts";
 
-/** How often a leader shows that it lives, and looks whether it still leads. */
-const BEAT_MS = 5000;
+/** How soon to ask again while Postgres does not answer. */
+const AGAIN_MS = 1000;
 /** How long others wait before they try to take the lead: at random, so that they do not all come at once. */
 const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
@@ -29,12 +30,11 @@ const END_WITHIN_MS = 60_000;
 export interface Lead {
   /** Its `ready` also waits until it is sure that this process still leads. */
   database: KeptDatabase;
-  /** For the transaction that opens a run: throws when another process leads by now. */
+  /** For the transaction that opens a run: throws `LockedError` where another process leads by now. */
   assertMayRun(tx: TransactionSql): Promise<void>;
 }
 
 export interface WorkInTermsDeps {
-  lock: LeaderLock;
   database: KeptDatabase;
   createJobs(lead: Lead): readonly Job[];
   /** Whether it waits for the lead, and takes it again after it was lost. Otherwise it ends with `LockedError`. */
@@ -54,7 +54,7 @@ export interface WorkInTermsDeps {
  * repair, and `StoreError` when a run does not end after the lead was lost: only a new process is free of it.
  */
 export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
-  const { lock, database, createJobs, standsBy, clock, log, signal } = deps;
+  const { database, createJobs, standsBy, clock, log, signal } = deps;
   let isUp = false;
   const trouble = createTrouble(clock);
   let leader = "";
@@ -68,70 +68,69 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
     isUp = true;
   }
 
-  async function standBy(): Promise<Term> {
-    let url = await database.ready(signal);
+  async function standBy(): Promise<Lease> {
+    let { leases } = await database.ready(signal);
     leader = "";
     for (;;) {
       try {
-        const taken = await lock.take(url);
-        if (signal.aborted && !(taken instanceof LockedError)) await taken.resign();
+        const taken = await leases.take("lead");
+        if (signal.aborted && isLease(taken)) await taken.release();
         signal.throwIfAborted();
-        if (!(taken instanceof LockedError)) return taken;
-        if (!standsBy) throw taken;
+        if (isLease(taken)) return taken;
+        const led = ledBy(taken);
+        if (!standsBy) throw led;
         goUp();
-        if (taken.message !== leader) log.info({ why: taken.message }, "this worker stands by");
-        leader = taken.message;
+        if (led.message !== leader) log.info({ why: led.message }, "this worker stands by");
+        leader = led.message;
       } catch (error) {
         signal.throwIfAborted();
         const waits = isUp ? isAway : isPassing;
         if (!waits(error)) throw error;
         const why = messageOf(error);
         log[levelOf(error, why)]({ error: why }, "could not see who leads");
-        url = await database.ready(signal);
+        ({ leases } = await database.ready(signal));
       }
       await clock.sleep(POLL_FROM_MS + Math.random() * (POLL_TO_MS - POLL_FROM_MS), signal);
     }
   }
 
   /** Resolves when the lead is lost. */
-  async function keep(term: Term): Promise<void> {
-    let url = await database.ready(signal);
+  async function keep(lead: Lease): Promise<void> {
     for (;;) {
       try {
-        if (!(await term.keep(url))) return;
-        await clock.sleep(BEAT_MS, signal);
+        if (!(await lead.keep())) return;
+        await clock.sleep(RENEW_MS, signal);
       } catch (error) {
         signal.throwIfAborted();
         const why = messageOf(error);
         log[levelOf(error, why)]({ error: why }, "could not show that this worker leads");
-        await clock.sleep(BEAT_MS / 5, signal);
-        url = await database.ready(signal);
+        await clock.sleep(AGAIN_MS, signal);
+        await database.ready(signal);
       }
     }
   }
 
-  async function work(term: Term): Promise<void> {
-    const lead = { database: withLead(database, term, clock), assertMayRun: term.assertLeads };
-    const worker = (deps.createWorker ?? createWorker)({ jobs: createJobs(lead), clock, log });
-    const { number, interrupted } = term;
-    log.info({ term: number, ...(interrupted.length > 0 && { interrupted }) }, "this worker leads");
+  async function work(lead: Lease): Promise<void> {
+    const { term } = lead;
+    const jobs = createJobs({ database: withLead(database, lead, clock), assertMayRun: lead.assertHolds });
+    const worker = (deps.createWorker ?? createWorker)({ jobs, clock, log });
+    log.info({ term }, "this worker leads");
     goUp();
     let reason: unknown = new LockedError("another worker took the lead");
     let patienceMs: number | undefined = END_WITHIN_MS;
     let isEnded = false;
     worker.start();
     try {
-      await keep(term);
-      log.warn({ term: number }, "another worker leads now; the jobs of this one end");
+      await keep(lead);
+      log.warn({ term }, "another worker leads now; the jobs of this one end");
     } catch (error) {
       reason = error;
       patienceMs = undefined;
       throw error;
     } finally {
       isEnded = await worker.stop(reason, patienceMs);
-      // What still runs could hold rows that the next leader wants. It ends our sessions if we do not resign.
-      if (isEnded) await term.resign();
-      else await lock.release();
+      // What still runs could hold rows that the next leader wants. It ends our sessions if we do not give the lead up.
+      if (isEnded) await lead.release();
     }
     if (!isEnded)
       throw new StoreError("a run did not end after another worker took the lead", {
@@ -143,18 +142,24 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
   for (;;) await work(await standBy());
 }
 
+function ledBy(holder: Holder): LockedError {
+  return new LockedError(`another worker leads on this database: ${describeHolder(holder)}`, {
+    hint: "stop it first, or start a second worker instead, which stands by",
+  });
+}
+
 /** A database that is ready when this process also leads. */
-function withLead(database: KeptDatabase, term: Term, clock: Clock): KeptDatabase {
+function withLead(database: KeptDatabase, lead: Lease, clock: Clock): KeptDatabase {
   return {
     ...database,
-    async ready(signal) {
+    async ready(signal): Promise<Connections> {
       for (;;) {
-        const url = await database.ready(signal);
-        const leads = await term.keep(url).catch(() => null);
+        const connections = await database.ready(signal);
+        const leads = await lead.keep().catch(() => null);
         signal.throwIfAborted();
-        if (leads === true) return url;
+        if (leads === true) return connections;
         // When the lead is lost the job is stopped soon.
-        await clock.sleep(leads === false ? LONGEST_SLEEP_MS : BEAT_MS / 5, signal);
+        await clock.sleep(leads === false ? LONGEST_SLEEP_MS : AGAIN_MS, signal);
       }
     },
   };

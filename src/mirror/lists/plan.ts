@@ -7,9 +7,8 @@ import type { SyncKind } from "../../store/schema/runs.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import type { ServiceRoot } from "./root-listing.ts";
 
-/** The settings of a run, with the service and the database. In a `Config` these two may be null. */
+/** The settings of a run, with the service. In a `Config` it may be null. */
 export interface SyncSettings extends SettingsFor<"requests" | "sync">, Pick<Config, "proxies"> {
-  readonly databaseUrl: string;
   readonly baseUrl: URL;
 }
 

@@ -9,10 +9,8 @@ import {
   UpstreamError,
 } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
-import { renewConnections } from "../../store/connection/connect.ts";
-import { createPatience } from "../../store/connection/patience.ts";
+import { createPatience, type PatienceOptions } from "../../store/connection/patience.ts";
 import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/run-ledger.ts";
-import type { RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
 import type { RunParts } from "../load/loader.ts";
@@ -34,8 +32,9 @@ export interface RunEnding {
 /** `error` ended the run early, or is null. */
 export type RunResult = { summary: RunSummary; error: unknown };
 
-interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | "startedAt"> {
-  lock: RunLock;
+interface ClosingRun
+  extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | "startedAt">,
+    Pick<PatienceOptions, "regain" | "renew"> {
   meters: Meters | undefined;
   totals: RunTotals;
   ending: RunEnding;
@@ -78,7 +77,7 @@ export async function closeRun(run: ClosingRun): Promise<RunResult> {
 }
 
 async function storeEnd(
-  { sql, lock, clock, log, runId, totals, ending: { error } }: ClosingRun,
+  { sql, regain, renew, clock, log, runId, totals, ending: { error } }: ClosingRun,
   end: Parameters<typeof finishRun>[2],
 ): Promise<void> {
   const isOver = error === null || error instanceof UpstreamError;
@@ -86,8 +85,8 @@ async function storeEnd(
     clock,
     log,
     signal: new AbortController().signal,
-    regain: lock.hold,
-    renew: () => renewConnections(sql),
+    regain,
+    renew,
     hasWritten: true,
     patienceMs: isOver ? CLOSE_WITHIN_MS : CLOSE_BROKEN_WITHIN_MS,
   });

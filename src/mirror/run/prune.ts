@@ -4,7 +4,7 @@
  * newest older deletion or return. The first batch stores the horizon, so a query about an earlier moment cannot give
  * a wrong answer.
  *
- * It needs no run lock: runs only add changes, which are newer than the horizon, and no run is removed while it is
+ * It needs no lease: runs only add changes, which are newer than the horizon, and no run is removed while it is
  * running or a later one needs it. Two prunings at the same time remove the same rows.
  */
 import type { SQL } from "drizzle-orm";

@@ -1,7 +1,6 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
-import { assertRunOpen } from "../../store/ledger/run-ledger.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import { createKnownKeys, type KnownKeys } from "../load/known-keys.ts";
 import { type LoadFacts, loadRecords } from "../load/load-records.ts";
@@ -39,7 +38,7 @@ interface RetryFacts {
   settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone">;
   /** To store as `resolved_at`. */
   at: string;
-  retryRunId: number;
+  assertMayWrite(tx: TransactionSql): Promise<void>;
 }
 
 const LONGEST_REQUEST_MS = 86_400_000;
@@ -48,12 +47,12 @@ const LONGEST_REQUEST_MS = 86_400_000;
 export async function retryQuarantine(options: RunOptions & { resource: Resource | null }) {
   const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
   const { error } = await withRun(options, "quarantine", async (run) => {
-    const { sql, clock, log, signal, runId } = run;
+    const { sql, clock, log, signal, assertMayWrite } = run;
     const { resource, settings } = options;
     const keys = createKnownKeys(sql);
     await keys.prepare([]);
     const at = clock.now().toISOString();
-    const facts = { keys, settings, at, retryRunId: runId };
+    const facts = { keys, settings, at, assertMayWrite };
     counts.superseded = await resolveSuperseded(sql, at, resource);
     for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
       signal.throwIfAborted();
@@ -97,7 +96,7 @@ async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts):
   try {
     const outcome = await withTransaction(sql, async (tx) => {
       const loaded = await load(tx, row, record, page.embeddedProjects, facts);
-      await assertRunOpen(tx, facts.retryRunId);
+      await facts.assertMayWrite(tx);
       return loaded;
     });
     facts.keys.commit();

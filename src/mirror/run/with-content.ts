@@ -1,12 +1,11 @@
 /**
- * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its lock,
+ * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its lease,
  * its verdict and its reports, so the watch goes on meanwhile and pages can delay or spoil no list.
  */
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
-import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { isLease, type Leases } from "../../store/ledger/leases.ts";
 import { createHostPace, type HostPace } from "../api/host-pace.ts";
 import { linkSignals } from "../api/link-signals.ts";
 import { createPageClient } from "../api/page-client.ts";
@@ -15,9 +14,7 @@ import { pageUrl } from "../content/page-url.ts";
 import type { ContentSummary } from "../lists/summary.ts";
 import type { SyncOptions, SyncResult } from "./run.ts";
 import { createWarnings } from "./warnings.ts";
-
-/** Any number that no other program uses for an advisory lock: the letters of "docpages". */
-const LOCK_KEY = "7237112460529329523";
+import { startHeart } from "./with-run.ts";
 
 /** A sync that also fetches pages, if `content` is on. A failure of that is logged and stands in the summary alone. */
 export function withContent<Result extends SyncResult>(
@@ -52,14 +49,13 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
     pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
   });
-  const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2, log });
-  const renew = () => renewConnections(sql);
+  const { sql, leases, renew } = options.connections;
   const patience = createPatience({ clock, log, signal, regain: async () => {}, renew });
   const from = performance.now();
   let counts: PageCounts | null = null;
   let error: string | null = null;
   try {
-    counts = await withLock(settings.databaseUrl, () =>
+    counts = await withLease(leases, () =>
       fetchPages({
         ...{ sql, patience, client, docsUrl, runId, clock, signal, warn: warnings.warn },
         ...{ budgetMs: settings.contentBudgetMs, concurrency: settings.concurrency },
@@ -71,7 +67,6 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   } finally {
     release();
     await client.close();
-    await sql.end({ timeout: 5 });
   }
   const ended = error !== null ? "failed" : (counts?.ended ?? "busy");
   const warned = warnings.list();
@@ -88,16 +83,15 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
 }
 
 /** Runs `work` unless another process does the same on this database: then null. */
-async function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise<T | null> {
-  // Otherwise a server that ends idle sessions would end the lock.
-  const session = { idle_session_timeout: "0" };
-  const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1, session });
+async function withLease<T>(leases: Leases, work: () => Promise<T>): Promise<T | null> {
+  const lease = await leases.take("content");
+  if (!isLease(lease)) return null;
+  // Where it is lost, two processes fetch the same pages, which does no harm.
+  const heart = startHeart(lease.keep, () => {});
   try {
-    const [row] = await sql<{ is_ours: boolean }[]>`
-      select pg_try_advisory_lock(${LOCK_KEY}::bigint) as is_ours`;
-    // The lock ends with its connection.
-    return row?.is_ours ? await work() : null;
+    return await work();
   } finally {
-    await sql.end({ timeout: 5 });
+    heart.stop();
+    await lease.release();
   }
 }

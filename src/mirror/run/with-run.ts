@@ -1,5 +1,5 @@
 /**
- * Opens and closes every run, of a sync or a watch: lock, ledger, one client, and an end with the result.
+ * Opens and closes every run, of a sync or a watch: lease, ledger, one client, and an end with the result.
  *
  *   running ──▶ succeeded    everything was read and stored
  *           ──▶ partial      the stored data is consistent, but a walk is not whole, a count does not agree,
@@ -15,15 +15,15 @@ import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { counted } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
-import { SharedSessionError } from "../../store/connection/session-pooling.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { QUERY_CANCELED, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
+import type { Connections } from "../../store/ledger/connections.ts";
 import { findPlace, notePlace } from "../../store/ledger/database-place.ts";
+import { type Lease, RENEW_MS } from "../../store/ledger/leases.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
-import { assertRunOpen, beatHeart, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
-import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
+import { takeRunLease } from "../../store/ledger/run-lease.ts";
+import { beatHeart, closedElsewhere, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
@@ -36,6 +36,8 @@ import { createDamaged, createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
+  /** Lent for the run. */
+  connections: Connections;
   /** The pace that all runs of the process share, with the same `settings.ratePerSecond`. @default the run's own */
   pace?: HostPace;
   /** Called in the transaction that opens the run. Throws `LockedError` when another process leads by now. */
@@ -52,6 +54,8 @@ export interface OpenRun extends Readonly<RunParts> {
   readonly abort: AbortController;
   readonly totals: RunTotals;
   readonly warn: (message: string) => void;
+  /** In each transaction that writes: throws `LockedError` where another run has begun since. */
+  readonly assertMayWrite: (tx: TransactionSql) => Promise<void>;
   /** The results of the run so far. Its work fills them in. */
   readonly ending: RunEnding;
 }
@@ -64,33 +68,27 @@ export async function withRun(
   kind: RunKind,
   work: (run: OpenRun) => Promise<void>,
 ): Promise<RunResult> {
-  const { settings, clock, log, signal } = options;
-  const patience = { clock, log, signal };
+  const { connections, clock, log, signal } = options;
   // A round of the watch is short. It does not wait for other runs, but they wait for it.
-  const isWatch = kind === "watch";
-  const outlast = isWatch ? {} : { outlast: { clock, signal } };
-  const lock = await acquireRunLock(settings.databaseUrl, { patience, ...outlast });
-  // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
-  const session = { synchronous_commit: "on" };
-  const applicationName = `docmirror ${isWatch ? "watch" : "sync"}`;
-  const sql = connect(settings.databaseUrl, { applicationName, max: 4, session, log });
+  const lease = await takeRunLease(connections, { clock, log, signal, outlasts: kind !== "watch" });
   // A stop does not wait for another session, which may keep a table for hours.
   let waits: NodeJS.Timeout | undefined;
   const stop = () => {
-    waits = setInterval(() => void lock.cancelWaits(applicationName), CANCEL_EVERY_MS);
+    waits = setInterval(() => void connections.cancelWaits(), CANCEL_EVERY_MS);
   };
   signal.addEventListener("abort", stop, { once: true });
+  const loan = connections.lend();
   try {
-    return await runLocked(options, kind, work, sql, lock);
+    return await runWithLease(options, kind, work, lease, loan.sql);
   } catch (error) {
     throw stopOr(error, signal);
   } finally {
     signal.removeEventListener("abort", stop);
-    // A statement that began to wait last would hold its session up, and wait on behind a connection that is closed.
-    await sql.end({ timeout: 5 });
     clearInterval(waits);
-    await lock.release();
-    log.debug({ at: clock.now().toISOString() }, "run lock released");
+    // Work that broke off may have left statements behind, and they must not wait on for another session.
+    await loan.takeBack();
+    await lease.release();
+    log.debug({ at: clock.now().toISOString() }, "the lease of the run is released");
   }
 }
 
@@ -100,14 +98,15 @@ const stopOr = (error: unknown, signal: AbortSignal): unknown =>
     ? signal.reason
     : toStoreError(error, "run the sync");
 
-async function runLocked(
+async function runWithLease(
   options: RunOptions,
   kind: RunKind,
   work: (run: OpenRun) => Promise<void>,
+  lease: Lease,
   sql: Sql,
-  lock: RunLock,
 ): Promise<RunResult> {
-  const { settings, clock, meters } = options;
+  const { settings, connections, clock, meters } = options;
+  const { renew } = connections;
   const startedAt = clock.now();
   // A failure of the database, or a bug, in one walk ends the others too.
   const abort = new AbortController();
@@ -121,8 +120,11 @@ async function runLocked(
     ...{ requests: 0, bytes: 0, replacedNul: 0, resolved: 0, unresolved: 0, transitions: 0, changed: 0 },
     ...{ clockAhead: null, unfinished: { ...NOTHING_UNFINISHED } },
   };
-  const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
-  const opening = createPatience({ ...waits, log: options.log });
+  const waits = { clock, signal: abort.signal, renew };
+  const keep = async (runId: number | null) => {
+    if (!(await lease.keep())) throw closedElsewhere(runId);
+  };
+  const opening = createPatience({ ...waits, regain: () => keep(null), log: options.log });
   // The server may not know the zone, which would else show after the lists are read.
   await opening(
     "read dates in the time zone of the service",
@@ -131,14 +133,15 @@ async function runLocked(
   await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const found = await opening("find whether the database was restored", () => findPlace(sql));
   const { interrupted, runId } = await opening("open the run", () =>
-    startRun(sql, kind, startedAt.toISOString(), options.assertMayRun),
+    startRun(sql, kind, startedAt.toISOString(), lease, options.assertMayRun),
   );
   // From here on each line is of this run.
   const log = options.log.child({ run_id: runId });
   log.debug({ kind }, "run opened");
   for (const id of interrupted)
     log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
-  const patience = createPatience({ ...waits, log, hasWritten: true });
+  const regain = () => keep(runId);
+  const patience = createPatience({ ...waits, regain, log, hasWritten: true });
   const warnings = createWarnings(log);
   if (found.movedAfter) {
     const { runId: last, at } = found.movedAfter;
@@ -146,7 +149,11 @@ async function runLocked(
     warnings.warn(`${since}; if runs came after that one, what they stored is not here`);
   }
   const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
-  const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
+  const beat = async () => {
+    await regain();
+    await beatHeart(sql, runId);
+  };
+  const heart = startHeart(beat, (reason) => abort.abort(reason));
   const damaged = createDamaged(log);
   const details = { refused: 0 };
   const loader = countTotals(
@@ -156,7 +163,7 @@ async function runLocked(
       baseUrl: settings.baseUrl,
       sourceTimezone: settings.sourceTimezone,
       clockAhead: client.clockAhead,
-      assertMayWrite: (tx) => assertRunOpen(tx, runId),
+      assertMayWrite: lease.assertHolds,
       meter: meters?.store,
     }),
     { totals, meters, details, damaged },
@@ -165,7 +172,7 @@ async function runLocked(
   try {
     await work({
       ...{ runId, startedAt, sql, client, loader, patience, clock, log, meters, totals, ending },
-      ...{ signal: abort.signal, abort, warn: warnings.warn },
+      ...{ signal: abort.signal, abort, warn: warnings.warn, assertMayWrite: lease.assertHolds },
     });
   } catch (reason) {
     ending.error = stopOr(reason, options.signal);
@@ -200,7 +207,19 @@ async function runLocked(
   }
   if (damaged.count > 0) warnings.warn(damaged.describe());
   const told = { warnings: warnings.list(), damaged: damaged.count, askedFor: client.asked() };
-  const result = await closeRun({ sql, lock, clock, log, meters, runId, startedAt, totals, ending, ...told });
+  const result = await closeRun({
+    sql,
+    regain,
+    renew,
+    clock,
+    log,
+    meters,
+    runId,
+    startedAt,
+    totals,
+    ending,
+    ...told,
+  });
   // A run that was stopped or lost its database may have told nobody.
   if (ending.error === null || ending.error instanceof UpstreamError) {
     await notePlace(sql, runId, found).catch((reason: unknown) => {
@@ -255,29 +274,21 @@ function countTotals(loader: Loader, { totals, meters, details, damaged }: Count
   };
 }
 
-const HEARTBEAT_MS = 5000;
-
-/** Shows that the run is alive. Calls `onLost` when another run has the lock, or it cannot be held. */
-export function startHeart(
-  sql: Sql,
-  runId: number,
-  lock: Pick<RunLock, "hold">,
-  onLost: (reason: LockedError | SharedSessionError) => void,
-) {
+/** Calls `beat` each few seconds, and `onLost` when it says that another run has begun. */
+export function startHeart(beat: () => Promise<unknown>, onLost: (reason: LockedError) => void) {
   let isBeating = false;
-  const beat = async () => {
+  const tryBeat = async () => {
     if (isBeating) return;
     isBeating = true;
     try {
-      await lock.hold();
-      await beatHeart(sql, runId);
+      await beat();
     } catch (error) {
       // If the database is away, the work itself waits for it.
-      if (error instanceof LockedError || error instanceof SharedSessionError) onLost(error);
+      if (error instanceof LockedError) onLost(error);
     } finally {
       isBeating = false;
     }
   };
-  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  const timer = setInterval(() => void tryBeat(), RENEW_MS);
   return { stop: () => clearInterval(timer) };
 }

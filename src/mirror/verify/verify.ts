@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { withSql } from "../../store/connection/connect.ts";
 import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { type Check, type CheckedList, findSuspects, noteCheck } from "../../store/ledger/checks.ts";
 import { findDropped } from "../../store/ledger/dropped-lists.ts";
@@ -33,19 +32,17 @@ export interface VerifyOptions extends Omit<RunOptions, "assertMayRun"> {
  * database; then nothing is noted.
  */
 export async function verifyMirror(options: VerifyOptions) {
-  const { settings, log, signal } = options;
+  const { settings, connections, log, signal } = options;
+  const { sql } = connections;
   setMaxListeners(0, signal);
   const onWarning = (warning: string) => log.warn({ warning }, "warning of the check");
   const client = createRunClient(options, { log, signal, onWarning });
-  const connection = { applicationName: "docmirror verify", max: 1, log };
   try {
-    return await withSql(settings.databaseUrl, connection, async (sql) => {
-      await assertService(sql, settings.baseUrl);
-      const look = createLook({ ...options, ...settings, client, sql });
-      const check = await compareSample(options, sql, look);
-      await noteCheck(sql, check);
-      return { ...check, requests: client.stats().requests };
-    });
+    await assertService(sql, settings.baseUrl);
+    const look = createLook({ ...options, ...settings, client, sql });
+    const check = await compareSample(options, sql, look);
+    await noteCheck(sql, check);
+    return { ...check, requests: client.stats().requests };
   } finally {
     await client.close();
   }

@@ -9,15 +9,14 @@ import { type RefreshOptions, refreshReport } from "./refresh.ts";
 export type ClassCount = { class: string; before: number; after: number };
 
 /**
- * Applies the rules of `report.error_rules` to all stored failures, or only counts where `isDry`. `url` is that of the
- * database of `sql`. Returns every class that any of them had or has. Safe to repeat. Throws SchemaVersionError where a later
- * version defined the reports.
+ * Applies the rules of `report.error_rules` to all stored failures, or only counts where `isDry`. Returns every class that any of them
+ * had or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
  */
-export async function reclassify(given: RefreshOptions & { sql: Sql; url: string; isDry: boolean }) {
-  const { sql, url, isDry, ...options } = given;
+export async function reclassify(given: RefreshOptions & { sql: Sql; isDry: boolean }) {
+  const { sql, isDry, ...options } = given;
   const before = await countClasses(sql, STORED_CLASS, options.signal);
   if (!isDry) {
-    const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
+    const { isLeft } = await refreshReport(sql, { ...options, keepsSettings: true, reclassify: true });
     if (isLeft)
       throw new SchemaVersionError("could not classify failures: a later version defined the reports", {
         hint: "run `docmirror reclassify` of that version",

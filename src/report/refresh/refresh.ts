@@ -2,9 +2,7 @@ import type { SettingsFor } from "../../base/config/settings.ts";
 import { messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/meters.ts";
-import { connect } from "../../store/connection/connect.ts";
-import { describeSessions, findLockHolders } from "../../store/connection/other-sessions.ts";
-import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import { describeSessions, findTableHolders } from "../../store/connection/other-sessions.ts";
 import {
   type AnySql,
   abortable,
@@ -14,7 +12,6 @@ import {
   withTransaction,
 } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { createWritersLock } from "../../store/ledger/writers-lock.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
 import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
@@ -23,8 +20,11 @@ import { type Computed, computeAll, computeChanges, computeEverything, type Run 
 /** The settings that the stored answers depend on. */
 type RefreshSettings = SettingsFor<"reports">;
 
-/** A number that no other program uses on this database: refreshes take turns. */
-const LOCK_KEY = "6441180125304119587";
+/**
+ * Refreshes take turns by a lock that belongs to their transaction, and that takes no snapshot: the one behind sees all that the one
+ * before has written. A role that only reads cannot take it.
+ */
+const TURN = { table: "rollup.state", mode: "share row exclusive" };
 /** The expensive answers take one part in 100 of the time at most, and wait for a changed record or another hour. */
 const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
@@ -81,24 +81,14 @@ interface RefreshResult extends Computed {
  * version of the program defined to that version. Safe to repeat, and during runs and reads; two refreshes take turns. Throws
  * `StoreError`, and the signal's reason.
  */
-export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
-  const { signal, log } = options;
-  const sql = connect(url, { applicationName: "docmirror report", max: 1, log });
-  try {
-    return await withStoreErrors("refresh the reports", async () => {
-      await assertSessionPooling(sql, url);
-      // This comes before the transaction, whose snapshot must be taken after the lock.
-      if (!(await createWritersLock(LOCK_KEY).tryTake(sql)).isLocked)
-        await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
-      const result = await withTransaction(sql, (tx) => refresh(tx, options));
-      const [noted] = await sql<{ bytes: number }[]>`
-        select pg_relation_size('sync.touched_records') as bytes`;
-      if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
-      return result;
-    });
-  } finally {
-    await sql.end({ timeout: 5 });
-  }
+export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<RefreshResult> {
+  return await withStoreErrors("refresh the reports", async () => {
+    const result = await withTransaction(sql, (tx) => refresh(tx, options));
+    const [noted] = await sql<{ bytes: number }[]>`
+      select pg_relation_size('sync.touched_records') as bytes`;
+    if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+    return result;
+  });
 }
 
 /** Whether runs have ended, or definitions changed, since the answers were computed. True where they never were. */
@@ -121,9 +111,9 @@ export async function findBehindSince(sql: AnySql): Promise<string | null> {
   return row?.since ?? null;
 }
 
-/** The sessions that have the lock under which refreshes take turns, for people; empty where nobody has it. */
+/** The sessions that refresh the reports now, for people; empty where none does. */
 export const describeRefreshing = async (sql: AnySql): Promise<string> =>
-  describeSessions(await findLockHolders(sql, LOCK_KEY));
+  describeSessions(await findTableHolders(sql, TURN));
 
 /** Whether this session may refresh the answers. Not where its role only reads, or the session or server is read-only. */
 export async function mayRefresh(sql: Sql): Promise<boolean> {
@@ -186,6 +176,7 @@ async function refresh(
   { keepsSettings = false, reclassify = false, check, signal, ...given }: RefreshOptions,
 ): Promise<RefreshResult> {
   await runText(tx, TRANSACTION_SETTINGS);
+  await abortable(runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`), signal);
   const [before] = await READ_STATE(tx);
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
@@ -227,7 +218,8 @@ async function refresh(
 
 /** What a refresh needs of a run's options. The run's own type would make reports depend on upstream code. */
 interface RunOptions {
-  settings: RefreshSettings & { databaseUrl: string };
+  settings: RefreshSettings;
+  connections: { sql: Sql };
   log: Logger;
   signal: AbortSignal;
   meters?: { store: StoreMeter };
@@ -244,9 +236,9 @@ export function withReport<Options extends RunOptions, Result extends { summary:
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
     const result = await run(options);
-    const { settings, signal, meters } = options;
+    const { settings, connections, signal, meters } = options;
     const log = options.log.child({ run_id: result.summary.run_id });
-    const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log, meters?.store);
+    const reportError = await tryRefresh(connections.sql, { ...settings, signal }, log, meters?.store);
     return { ...result, reportError };
   };
 }
@@ -266,11 +258,11 @@ export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): 
 }
 
 /** Refreshes the reports. Throws `StoreError`, and the signal's reason. */
-export async function refreshMeasured(url: string, options: RefreshOptions, log: Logger, meter?: StoreMeter) {
+export async function refreshMeasured(sql: Sql, options: RefreshOptions, log: Logger, meter?: StoreMeter) {
   const from = performance.now();
   const tookMs = () => Math.round(performance.now() - from);
   try {
-    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, { ...options, log });
+    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(sql, { ...options, log });
     meter?.refreshed(tookMs() / 1000, true);
     if (isLeft) log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
     else

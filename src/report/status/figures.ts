@@ -7,7 +7,7 @@ import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
-import { findLeader } from "../../store/ledger/leader.ts";
+import { findHolder } from "../../store/ledger/leases.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findBelowHead } from "../../store/ledger/rounds.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
@@ -197,10 +197,10 @@ const LEAD: FigureSource = {
     docmirror_is_leader: "1 in the worker that leads, 0 in a standby.",
   },
   async read(tx, { isWorker }) {
-    const leader = await findLeader(tx);
+    const leader = await findHolder(tx, "lead");
     // The sessions of a process end their names with its own.
     const [facts] = await tx<{ everLed: boolean; isOurs: boolean }[]>`
-      select exists (select from sync.leader) as "everLed",
+      select exists (select from sync.leases where name = 'lead') as "everLed",
         right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`;
     const docmirror_has_leader = facts?.everLed === true ? leader !== null : null;
     const docmirror_is_leader = isWorker ? leader !== null && facts?.isOurs === true : null;

@@ -15,7 +15,6 @@ import {
 } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { describeSession } from "../../store/connection/other-sessions.ts";
 import {
   type AnySql,
   compose,
@@ -26,7 +25,7 @@ import {
 import { findSuspects } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
-import { findLeader, type Leader } from "../../store/ledger/leader.ts";
+import { findHolder } from "../../store/ledger/leases.ts";
 import {
   type DatesInChange,
   describeOldest,
@@ -40,7 +39,6 @@ import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
-import { findHolders } from "../../store/ledger/writers-lock.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
@@ -113,8 +111,6 @@ export interface MirrorStatus {
   jobs: JobState[];
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;
-  /** The sessions that have the lock of the run or of the lead; one whose role may not write stops nothing. */
-  lock_holders: { lock: "run" | "lead"; session: string; may_write: boolean }[];
   /** Since when a run has ended that the reports lack; null while they lack none. Their refresh takes seconds as a rule. */
   reports_behind_since: string | null;
   open_builds: OpenBuilds[];
@@ -137,6 +133,23 @@ export interface MirrorStatus {
   muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
   undecided_records: { count: number; first: UndecidedRecord[] };
+}
+
+/** The process that runs the schedule of the mirror. Its `heartbeat_at` is by the clock of Postgres. */
+interface Leader {
+  instance: string;
+  pid: number;
+  host: string;
+  term: number;
+  since: string;
+  heartbeat_at: string;
+}
+
+async function findLeader(tx: TransactionSql): Promise<Leader | null> {
+  const holder = await findHolder(tx, "lead");
+  if (holder === null) return null;
+  const { instance, pid, host, term, since, renewed_at } = holder;
+  return { instance, pid, host, term, since: asIso(since), heartbeat_at: asIso(renewed_at) };
 }
 
 /** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
@@ -170,10 +183,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
         good_at: one.good_at && asIso(one.good_at),
         failed_at: one.failed_at && asIso(one.failed_at),
       })),
-      leader: leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) },
-      lock_holders: (await findHolders(tx)).map(({ session, ...holder }) => {
-        return { ...holder, session: describeSession(session) };
-      }),
+      leader,
       reports_behind_since: behindSince && asIso(behindSince),
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,

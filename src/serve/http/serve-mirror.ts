@@ -9,7 +9,7 @@ import { createReadFigures } from "../../report/status/figures.ts";
 import { createReadStatus } from "../../report/status/read-status.ts";
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import { createApp, usualRate } from "./app.ts";
-import { createBoundedReader, createServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
+import { createBoundedReader, createServedMirror } from "./served-mirror.ts";
 import { GRACE_MS, startServer } from "./server.ts";
 import { createMetricsRoute, createProbes, createStatusReply } from "./supervision.ts";
 
@@ -32,12 +32,13 @@ export type MirrorServer = Awaited<ReturnType<typeof serveMirror>>;
  */
 export async function serveMirror(
   deps: { config: SettingsFor<"server" | "status">; clock: Clock; log: Logger; signal: AbortSignal },
-  database: Pick<ServedMirrorDeps, "ready">,
+  database: { ready(signal: AbortSignal): Promise<{ url(): string }> },
   { meters, isWorker }: { meters: Meters; isWorker: boolean },
 ) {
   const { config, clock, log, signal } = deps;
   const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone, staleAfterMs } = config;
-  const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
+  const ready = async (closing: AbortSignal) =>
+    (await database.ready(AbortSignal.any([closing, signal]))).url();
   const mirror = createServedMirror({ ready, log, startMs: START_MS });
   const definitions = readDefinitions();
   // Each has a connection of its own, so that a slow document makes nothing look dead.

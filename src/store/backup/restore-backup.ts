@@ -2,7 +2,7 @@ import { ConfigError, LockedError, SchemaVersionError } from "../../base/errors.
 import { type CopyIn, copyIn } from "../connection/copy.ts";
 import { abortable, runText, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { tryRunLock } from "../ledger/run-lock.ts";
+import { tryReserve } from "../ledger/leases.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertServerUsable, migrateAround } from "../migrate/migrate.ts";
 import { readMigrations } from "../migrate/migration-ledger.ts";
@@ -82,7 +82,7 @@ export function countMigrations(header: BackupHeader, file: string): number {
 }
 
 async function assertEmpty(tx: TransactionSql, place: string): Promise<void> {
-  if (!(await tryRunLock(tx)))
+  if (!(await tryReserve(tx, "run")))
     throw new LockedError(`a run is under way in ${place}`, { hint: "stop the worker there" });
   const tables = (await findTables(tx)).filter(
     ({ schema, name }) => schema === "mirror" || ["sync.runs", "sync.service"].includes(name),
@@ -204,6 +204,5 @@ async function settle(tx: TransactionSql): Promise<void> {
   await tx`
     update sync.runs set status = 'interrupted', finished_at = heartbeat_at, error = 'the backup was taken while it ran'
     where status = 'running'`;
-  await tx`update sync.leader set resigned_at = heartbeat_at where resigned_at is null`;
   for (const { quoted } of await findTables(tx)) await runText(tx, `analyze ${quoted}`);
 }

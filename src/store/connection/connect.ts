@@ -19,6 +19,7 @@
  * | loses a connection for good when opening it throws, hides why no host of several answers, takes a standby for one that writes | `driver/open-socket.ts` |
  * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
  * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |
+ * | prepares statements in sessions that a pooler lends | `connect.ts` |
  * | pauses while the reader of a COPY lags, and for good where that COPY ends meanwhile | `driver/driver-socket.ts` |
  * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `sql.ts` |
  * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `sql.ts` |
@@ -27,13 +28,13 @@
  */
 import postgres from "postgres";
 import type { Logger } from "../../base/log.ts";
-import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
+import { parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket, SocketEvents } from "./driver/driver-socket.ts";
 import { createSocketOpener } from "./driver/open-socket.ts";
-import { type ServerKind, sessionStatement } from "./driver/session-start.ts";
+import { type ServerKind, sessionSettings } from "./driver/session-start.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
 import { createLookout } from "./lookout.ts";
-import type { Sql } from "./sql.ts";
+import { runText, type Sql, type TransactionSql } from "./sql.ts";
 
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
@@ -57,14 +58,18 @@ export interface ConnectOptions {
   silentMs?: number | undefined;
 }
 
-/** One pool of the driver. It is retired as soon as it loses a connection. */
+/** One pool of the driver. It is retired as soon as it loses a connection, or the pool has another URL. */
 interface Generation {
   sql: Sql;
+  url: string;
+  instance: string | undefined;
   isRetired: boolean;
   sockets: Set<DriverSocket>;
+  /** The settings of each transaction, where a pooler lends its sessions; null where they are those of the session. */
+  local: string | null;
 }
 
-const pools = new Map<Sql, { instance: string | undefined; renew(): void }>();
+const pools = new Map<Sql, { instance(): string | undefined; renew(): void }>();
 
 /**
  * Drops every connection of a pool, as if all were lost. Needed when a server still answers but takes no writes any more,
@@ -79,17 +84,19 @@ export function renewConnections(sql: Sql): void {
  * server behind them fell silent and another one has taken its place: the old connections could be silent for hours.
  */
 export function renewOtherConnections(sql: Sql): void {
-  const instance = pools.get(sql)?.instance;
-  for (const [other, pool] of pools) if (other !== sql && pool.instance === instance) pool.renew();
+  const instance = pools.get(sql)?.instance();
+  for (const [other, pool] of pools) if (other !== sql && pool.instance() === instance) pool.renew();
 }
 
 /**
  * Creates a pool. Values are read like this: int8 as a number while it is exact, else as text; json and jsonb parsed; arrays of
  * texts, times and integers as arrays; dates and times as text, with a zone in UTC. Close it with `sql.end({ timeout: 5 })` or use
- * `withSql`: `end` without a timeout waits for every running statement. Throws ConfigError for a URL that cannot be read.
+ * `withSql`: `end` without a timeout waits for every running statement. `url` may be a function: where it gives another URL than
+ * before, because a password was rotated, the next statement uses that one, and those that run come to their end. Throws
+ * ConfigError for a URL that cannot be read.
  */
-export function connect(url: string, options: ConnectOptions): Sql {
-  const address = parseDatabaseUrl(url);
+export function connect(url: string | (() => string), options: ConnectOptions): Sql {
+  const urlNow = typeof url === "string" ? () => url : url;
   const { silentMs = SILENT_MS, log, applicationName } = options;
   const renew = () => {
     current.isRetired = true;
@@ -98,22 +105,23 @@ export function connect(url: string, options: ConnectOptions): Sql {
   const lookout = createLookout({
     silentMs,
     log,
-    ask: (fn) => withSql(url, { applicationName, max: 1, silentMs: 0 }, fn),
+    ask: (fn) => withSql(urlNow(), { applicationName, max: 1, silentMs: 0 }, fn),
     abandon: renew,
   });
   const watch = silentMs > 0 ? { silentMs, onSilent: lookout.silent } : {};
   let isEnded = false;
-  let current = createGeneration(address, options, watch);
+  let current = createGeneration(urlNow(), options, watch);
   let retired: Generation[] = [];
 
   // No connection is opened twice. A pool that lost one is retired, and a new pool takes over. Its other connections are closed,
   // each when its statement or transaction is over.
   const generation = (): Sql => {
-    if (current.isRetired && !isEnded) {
+    const wanted = urlNow();
+    if ((current.isRetired || current.url !== wanted) && !isEnded) {
       retired = retired.filter(({ sockets }) => sockets.size > 0);
       if (current.sockets.size > 0) retired.push(current);
       current.sql.end().catch(() => {});
-      current = createGeneration(address, options, watch);
+      current = createGeneration(wanted, options, watch);
     }
     return current.sql;
   };
@@ -131,17 +139,29 @@ export function connect(url: string, options: ConnectOptions): Sql {
     clearTimeout(timer);
     pools.delete(pool);
   };
+  /** Makes the settings within the transaction, where the session keeps none. It is known by then, since the transaction has begun. */
+  const begin = (...args: unknown[]): unknown => {
+    const own = generation();
+    const of = current;
+    const body = args.pop() as (tx: TransactionSql) => Promise<unknown>;
+    const withSettings = async (tx: TransactionSql) => {
+      if (of.local) await runText(tx, of.local);
+      return body(tx);
+    };
+    return Reflect.apply(own.begin, own, [...args, withSettings]);
+  };
   const explained = <R>(returned: R): R => onRejected(returned, lookout.explain);
   const pool: Sql = new Proxy(current.sql, {
     apply: (_first, self, args) => explained(Reflect.apply(generation(), self, args)),
     get(_first, name) {
       if (name === "end") return end;
+      if (name === "begin") return (...args: unknown[]) => explained(begin(...args));
       const value: unknown = Reflect.get(generation(), name);
-      if ((name !== "unsafe" && name !== "begin") || typeof value !== "function") return value;
+      if (name !== "unsafe" || typeof value !== "function") return value;
       return (...args: unknown[]) => explained(value(...args));
     },
   });
-  pools.set(pool, { instance: address.instance, renew });
+  pools.set(pool, { instance: () => current.instance, renew });
   return pool;
 }
 
@@ -160,10 +180,11 @@ function onRejected<R>(returned: R, change: (error: unknown) => unknown): R {
 
 const closed = (socket: DriverSocket) => new Promise((resolve) => socket.once("close", resolve));
 
-function createGeneration(address: DatabaseAddress, options: ConnectOptions, watch: SocketEvents) {
+function createGeneration(url: string, options: ConnectOptions, watch: SocketEvents): Generation {
+  const address = parseDatabaseUrl(url);
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
   const { application_name: givenName } = address.session;
-  const settings = sessionStatement(
+  const settings = sessionSettings(
     address.session,
     // A name in the URL takes the place of ours, but must not hide the process.
     givenName === undefined ? {} : { application_name: nameApplication(givenName, address.instance) },
@@ -197,6 +218,11 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions, wat
       onLost() {
         generation.isRetired = true;
       },
+      onLent() {
+        generation.local = settings.local;
+        // The next session would not know a prepared statement. The driver looks there whenever it writes one.
+        sql.options.prepare = false;
+      },
     },
     isRetired: () => generation.isRetired,
     async findKind(asked) {
@@ -211,7 +237,14 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions, wat
     },
   });
   const sql = openPool({ max: options.max ?? 4, socket, types: VALUE_TYPES }) as unknown as Sql;
-  const generation: Generation = { sql, isRetired: false, sockets };
+  const generation: Generation = {
+    sql,
+    url,
+    instance: address.instance,
+    isRetired: false,
+    sockets,
+    local: null,
+  };
   return generation;
 }
 

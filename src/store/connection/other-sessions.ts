@@ -24,13 +24,16 @@ const FACTS = (sql: AnySql) => sql`
   to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "startedAt",
   to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "inTransactionSince", state = 'active' as "isActive"`;
 
-/** The sessions that have the advisory lock `key` (an int8) of this database, or have it past another session (`writers-lock.ts`). */
-export function findLockHolders(sql: AnySql, key: string): postgres.PendingQuery<OtherSession[]> {
+/** The sessions that have a lock of this mode on a table. `mode` is that of `lock table`, such as "share row exclusive". */
+export function findTableHolders(
+  sql: AnySql,
+  { table, mode }: { table: string; mode: string },
+): postgres.PendingQuery<OtherSession[]> {
+  const name = `${mode.replaceAll(" ", "")}lock`;
   return sql<OtherSession[]>`
     select distinct ${FACTS(sql)}
     from pg_locks as lock join pg_stat_activity as holder on holder.pid = lock.pid
-    where locktype = 'advisory' and granted and (objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${key}::bigint
-        or objsubid = 2 and classid::bigint = ${key}::bigint & 4294967295)
+    where lock.relation = ${table}::regclass and granted and lower(lock.mode) = ${name}
       and lock.database = (select oid from pg_database where datname = current_database())`;
 }
 

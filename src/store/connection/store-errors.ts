@@ -64,8 +64,9 @@ const MEANINGS: Record<string, Meaning> = {
   "08P01": {
     hint: "check that Postgres or its pooler listens there and not another service, and read the pooler's log",
   },
-  "26000": {
-    hint: "a pooler may give one session to several connections: use session pooling (PgBouncer: pool_mode=session) or a direct connection",
+  STATEMENT_POOLING: {
+    what: "a pooler in statement mode allows no transactions",
+    hint: "use another mode (PgBouncer: pool_mode=transaction or session) or a direct connection; change DATABASE_URL",
   },
   "28P01": {
     sentence: "Postgres refuses the user or the password",
@@ -270,9 +271,11 @@ function findCoded(error: unknown) {
           : error;
       const facts = inner as Error & AddressFacts & { file?: unknown };
       const message = (error.message || facts.message).trim();
+      // PgBouncer gives it the code of a broken connection, which would be worth another try.
+      const code = message.includes("statement pooling mode") ? "STATEMENT_POOLING" : error.code;
       // Where the server reads settings, as it names its source in each language.
       const isSetting = facts.file === "guc.c" && ["42704", "22023"].includes(error.code);
-      return { code: error.code, message, address: addressOf(facts), isSetting };
+      return { code, message, address: addressOf(facts), isSetting };
     }
     error = error.cause;
   }

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { FileJob } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
-import type { jobs } from "../schema/leader.ts";
+import type { jobs } from "../schema/worker.ts";
 
 /** What a job wrote: a file or a folder, and its bytes where they are known. */
 export interface Made {

@@ -1,5 +1,4 @@
 import { ConfigError } from "../../base/errors.ts";
-import { withSql } from "../connection/connect.ts";
 import { type AnySql, compose, runStatement, runText, type Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
@@ -84,10 +83,8 @@ export async function writeDemoMark(sql: Sql, serviceUrl: string): Promise<void>
 }
 
 /** Throws ConfigError when the database is the demo's and `baseUrl` another service: ids would mix. */
-export async function assertNotDemo(url: string, baseUrl: URL): Promise<void> {
-  const service = await withStoreErrors("read which service the database mirrors", () =>
-    withSql(url, { applicationName: "docmirror", max: 1 }, readDemoMark),
-  );
+export async function assertNotDemo(sql: Sql, baseUrl: URL): Promise<void> {
+  const service = await withStoreErrors("read which service the database mirrors", () => readDemoMark(sql));
   if (service === null || new URL(service).href === baseUrl.href) return;
   throw new ConfigError(
     "this database holds the mirror of `docmirror demo`, and the next demo will wipe it",

@@ -6,6 +6,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
+import type { Lease } from "./leases.ts";
 
 const MERGE_QUIET_ROUNDS = statement("merge_quiet_rounds", import.meta.url);
 
@@ -45,29 +46,30 @@ export interface RunTotals {
 }
 
 /**
- * Opens a run and closes runs that dead processes left open: the caller must hold the run lock. Safe to
- * repeat: a run that this process opened at the same time is returned again. `assertMayRun` is the first in
- * the transaction; nothing is changed when it throws.
+ * Opens a run and closes runs that dead processes left open. Safe to repeat: the run that was opened with this lease is returned
+ * again. `assertMayRun` is the first in the transaction; nothing is changed when it throws. Throws `LockedError` where the lease is
+ * over.
  */
 export async function startRun(
   sql: Sql,
   kind: RunKind,
   startedAt: string,
+  lease: Pick<Lease, "term" | "assertHolds">,
   assertMayRun: (tx: TransactionSql) => Promise<void> = async () => {},
 ): Promise<{ runId: number; interrupted: number[] }> {
   return withTransaction(sql, async (tx) => {
     await assertMayRun(tx);
+    await lease.assertHolds(tx);
     const [own] = await tx<{ id: number }[]>`
-      select id from sync.runs where status = 'running' and pid = ${process.pid} and host = ${hostname()}
-        and started_at = ${startedAt}::timestamptz`;
+      select id from sync.runs where status = 'running' and term = ${lease.term}`;
     if (own) return { runId: own.id, interrupted: [] };
     const interrupted = await tx<{ id: number }[]>`
       update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
         error = 'the process ended without closing its run'
       where status = 'running' returning id`;
     const [run] = await tx<{ id: number }[]>`
-      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
-      values (${kind}, 'running', ${startedAt}, now(), ${process.pid}, ${hostname()})
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, term)
+      values (${kind}, 'running', ${startedAt}, now(), ${process.pid}, ${hostname()}, ${lease.term})
       returning id`;
     if (!run) throw new Error("the run got no id");
     return { runId: run.id, interrupted: interrupted.map(({ id }) => id) };
@@ -147,8 +149,8 @@ export async function startWalk(
 /**
  * Stores the progress of a walk in the transaction of the loaded page. `checkpoint` is null when there is
  * nothing to resume from, and `totalCount` where the service did not say how many records there are. Throws
- * `LockedError` when another run has closed this one, which also rolls the page back: its lock on the row of the
- * run lasts until the page is committed. Safe to repeat.
+ * `LockedError` when another run has begun since, which also rolls the page back: none begins before the page is committed. Safe to
+ * repeat.
  */
 export async function saveProgress(
   tx: TransactionSql | Sql,
@@ -160,21 +162,20 @@ export async function saveProgress(
   totalCount: number | null,
 ): Promise<void> {
   const moved = await tx`
-    with run as (select id from sync.runs where id = ${runId} and status = 'running' for share)
+    with run as (
+      select run.id from sync.runs as run join sync.leases as lease on lease.name = 'run' and lease.term = run.term
+      where run.id = ${runId} and status = 'running' for key share of lease
+    )
     update sync.walks set ${tx(counts, ...COUNTS)}, total_count = ${totalCount},
       checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
     from run where run_id = run.id and resource = ${resource}`;
   if (moved.count === 0) throw closedElsewhere(runId);
 }
 
-/** Keeps the run open until the transaction ends. Throws `LockedError` when another run has closed it. */
-export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<void> {
-  const open = await tx`select from sync.runs where id = ${runId} and status = 'running' for share`;
-  if (open.count === 0) throw closedElsewhere(runId);
-}
-
-function closedElsewhere(runId: number): LockedError {
-  return new LockedError(`run ${runId} was closed by another run, which continues its work`, {
+/** Another run has begun since, and has closed this one. `runId` is null before it was opened. */
+export function closedElsewhere(runId: number | null): LockedError {
+  const which = runId === null ? "this run" : `run ${runId}`;
+  return new LockedError(`${which} was closed by another run, which continues its work`, {
     hint: "wait until that run has ended; `docmirror status` shows it",
   });
 }
@@ -327,7 +328,7 @@ const LOOK_BACK = 200;
  * grows, so whatever follows the numbers notices each round. A round stays where an open build was last seen in it, where a
  * missing record or a place of the database was noted, where the reports are as of it, and where another run, a gap or another count lies in between.
  *
- * The caller has the run lock. Safe to repeat; does nothing where the run saw something.
+ * The caller has the lease of the run. Safe to repeat; does nothing where the run saw something.
  */
 export async function mergeQuietRounds(sql: Sql, runId: number): Promise<void> {
   await MERGE_QUIET_ROUNDS(sql, { runId, lookBack: LOOK_BACK, neighboursWithin: NEIGHBOURS_WITHIN });

@@ -10,7 +10,7 @@ import {
   withTransaction,
 } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { tryRunLock } from "../ledger/run-lock.ts";
+import { tryReserve } from "../ledger/leases.ts";
 import {
   applyDefinitions,
   type DefinitionChanges,
@@ -21,10 +21,10 @@ import {
 import {
   type AppliedMigration,
   findApplied,
-  MIGRATION_LOCK_KEY,
   type Migration,
   readMigrations,
   recordApplied,
+  takeMigrationTurn,
 } from "./migration-ledger.ts";
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
 import { assertMayMigrate } from "./rights.ts";
@@ -78,10 +78,9 @@ export async function migrate(
 async function takeTurn(tx: TransactionSql, signal: AbortSignal | undefined, lockWaitMs = LOCK_WAIT_MS) {
   // A process that waited must see what the one before has done.
   await tx`set transaction isolation level read committed`;
-  // A lock of the transaction, not of the session: a pooler may give the session to others.
-  await abortable(tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, signal);
   // Who waits for a table keeps all others from it.
   await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+  await takeMigrationTurn(tx, signal);
 }
 
 /** Re-creates the definitions that differ, with their comments. Returns the names of those. */
@@ -109,7 +108,7 @@ async function migrateIn(
   }
   if (status.state === "older" && applied.length > 0) await assertMayMigrate(tx);
   const missing = findMissing(known, applied);
-  if (applied.length > 0 && missing.some(({ additive }) => !additive) && !(await tryRunLock(tx))) {
+  if (applied.length > 0 && missing.some(({ additive }) => !additive) && !(await tryReserve(tx, "run"))) {
     throw new LockedError("a run is under way, and the missing migrations are not for an older program", {
       hint: "stop the worker, or wait until the run has ended, then run `docmirror migrate` again",
     });

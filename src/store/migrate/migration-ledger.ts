@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { SchemaVersionError } from "../../base/errors.ts";
-import { type AnySql, runText, type TransactionSql } from "../connection/sql.ts";
+import { type AnySql, abortable, runText, type TransactionSql } from "../connection/sql.ts";
 import { hasTable } from "./definitions.ts";
 
 /** In the package, however deep this file or the bundle is. */
@@ -34,8 +34,24 @@ export function readMigrations(): readonly Migration[] {
   return own;
 }
 
-/** Any number that no other program of this database uses. Two migrations at once wait for each other. */
-export const MIGRATION_LOCK_KEY = 7_305_110_624;
+/** Any number that no other program of this database uses. */
+const FIRST_TURN_KEY = 7_305_110_624;
+
+/**
+ * Waits for the turn of this transaction: two migrations at once wait for each other. The lock is that of a table, which a role that may
+ * not migrate cannot take. A database without the table has no such role yet, and a number has to do.
+ */
+export async function takeMigrationTurn(tx: TransactionSql, signal?: AbortSignal): Promise<void> {
+  const mayLock = async () => {
+    const [row] = await tx<{ mayLock: boolean | null }[]>`
+      select has_table_privilege(to_regclass('sync.migrations'), 'update') as "mayLock"`;
+    return row?.mayLock ?? null;
+  };
+  if ((await mayLock()) === null)
+    await abortable(tx`select pg_advisory_xact_lock(${FIRST_TURN_KEY})`, signal);
+  // The one before may have made it.
+  if (await mayLock()) await abortable(tx`lock table sync.migrations in share row exclusive mode`, signal);
+}
 
 export interface AppliedMigration {
   tag: string;

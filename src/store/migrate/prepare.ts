@@ -1,7 +1,5 @@
 import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { connect } from "../connection/connect.ts";
-import { assertSessionPooling } from "../connection/session-pooling.ts";
 import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "./definitions.ts";
@@ -19,39 +17,34 @@ export interface PreparedDatabase {
 const told = new WeakSet<Logger>();
 
 /**
- * Makes a database ready for writes. A database without our schema gets it, and the embedded database is always migrated,
+ * Makes a database, to which `sql` leads, ready for writes. A database without our schema gets it, and the embedded database is always migrated,
  * because only docmirror uses it. An older schema in a database of the user is left to `docmirror migrate`: the user decides. A
  * newer one that this program may use stays as it is; a warning says so once. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
   database: PreparedDatabase,
+  sql: Sql,
   definitions: Definitions,
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
-  const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1, log });
-  try {
-    await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-    const status = await migrationStatus(sql, definitions);
-    const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
-    if (status.state === "older" && (isNew || database.embedded)) {
-      const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
-      const facts = { database: database.describe };
-      if (isNew) log.info(facts, "schema made");
-      else if (applied.length > 0 || redefined.length > 0)
-        log.info({ ...facts, applied, redefined: redefined.length }, "schema brought up to date");
-      return;
-    }
-    const { state, unknown, outdated } = assertUsable(status);
-    if (state === "newer" && !told.has(log)) {
-      told.add(log);
-      log.warn(
-        { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
-        "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
-      );
-    }
-  } finally {
-    await sql.end({ timeout: 5 });
+  const status = await withStoreErrors("connect to the database", () => migrationStatus(sql, definitions));
+  const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
+  if (status.state === "older" && (isNew || database.embedded)) {
+    const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
+    const facts = { database: database.describe };
+    if (isNew) log.info(facts, "schema made");
+    else if (applied.length > 0 || redefined.length > 0)
+      log.info({ ...facts, applied, redefined: redefined.length }, "schema brought up to date");
+    return;
+  }
+  const { state, unknown, outdated } = assertUsable(status);
+  if (state === "newer" && !told.has(log)) {
+    told.add(log);
+    log.warn(
+      { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
+      "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
+    );
   }
 }
 

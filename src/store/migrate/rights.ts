@@ -1,7 +1,7 @@
 import { ConfigError, StoreError } from "../../base/errors.ts";
 import { type AnySql, runText, type Sql, statement, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { MIGRATION_LOCK_KEY } from "./migration-ledger.ts";
+import { takeMigrationTurn } from "./migration-ledger.ts";
 
 const WORKER_GRANTS = statement<{ statement: string }>("worker_grants", import.meta.url);
 const LACKING_RIGHTS = statement<{ need: "sync" | "migrate"; lacking: string }>(
@@ -18,7 +18,7 @@ export async function grantWorker(sql: Sql, role: string): Promise<void> {
   await withStoreErrors("grant the worker its rights", () =>
     withTransaction(sql, async (tx) => {
       // Two at once would change the same rows of the catalog, which Postgres refuses.
-      await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`;
+      await takeMigrationTurn(tx);
       const [facts] = await tx<{ exists: boolean; owns: boolean }[]>`
         select rolname is not null as exists, coalesce(pg_has_role(rolname, nspowner, 'member'), false) as owns
         from pg_namespace left join pg_roles on rolname = ${role}

@@ -41,6 +41,8 @@ export const runs = sync.table(
     heartbeat_at: moment().notNull(),
     pid: integer().notNull(),
     host: text().notNull(),
+    /** The term of the lease `run` under which it may write. */
+    term: bigint({ mode: "number" }),
     requests: bigint({ mode: "number" }).notNull().default(0),
     bytes: bigint({ mode: "number" }).notNull().default(0),
     replaced_nul: bigint({ mode: "number" }).notNull().default(0),

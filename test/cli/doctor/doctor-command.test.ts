@@ -28,7 +28,7 @@ let quick: QuickWorld;
 beforeAll(async () => {
   const startAt = new Date(Date.now() - 30 * 60_000);
   quick = await startWatchedWorld({ startAt, timeZone: "America/Chicago", readAs: "Etc/UTC", rates: QUIET });
-  await refreshReport(quick.databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  await refreshReport(quick.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
   await withTestSql(quick.databaseUrl, async (sql) => {
     await sql`insert into sync.jobs (job, good_at, what) values ('backup', now(), '/backups/a.backup')`;
   });

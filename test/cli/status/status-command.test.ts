@@ -7,6 +7,7 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
+import { HELD, holdRefreshes } from "../../support/leases.ts";
 import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
 import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
@@ -75,19 +76,19 @@ describe("status", () => {
   it("takes no run of a dead process for running, as the answer about the runs does not", async () => {
     await using database = await createTestDatabase();
     const { sql } = database;
-    await sql`select pg_advisory_lock(7237112447779369583)`;
+    await sql.unsafe(HELD("run", 2));
     await sql`
-      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host) values
-        ('full', 'running', now() - interval '1 hour', now() - interval '5 minutes', 1, 'host'), ('watch', 'running', now(), now(), 2, 'host')`;
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, term) values
+        ('full', 'running', now() - interval '1 hour', now() - interval '5 minutes', 1, 'host', 1),
+        ('watch', 'running', now(), now(), 2, 'host', 2)`;
     const read = async () => JSON.parse((await status(database.url, "--json")).stdout);
     const { runs, last_watch_round } = await read();
-    // The lock is of a session that began later than the last sign of life.
     expect(runs).toMatchObject([
       { status: "interrupted", error: expect.stringContaining("the process ended") },
     ]);
     expect(Date.parse(runs[0].finished_at) - Date.parse(runs[0].started_at)).toBe(55 * 60_000);
     expect(last_watch_round).toMatchObject({ status: "running", finished_at: null, error: null });
-    await sql`select pg_advisory_unlock_all()`;
+    await sql`update sync.leases set until = '-infinity'`;
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^last round of the watch: run 2, interrupted/m);
@@ -106,7 +107,7 @@ describe("status", () => {
     await sql`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at)
       select 1, unnest(${[...RESOURCES]}::text[]), 'whole', now() - interval '1 hour', now() - interval '40 minutes'`;
-    await sql`select pg_advisory_lock(6441180125304119587)`;
+    await holdRefreshes(sql);
     const doctor = async () => (await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout;
     expect((await status(database.url)).stdout).toMatch(
       /^the reports lack what runs have found since \d{4}/m,
@@ -114,8 +115,8 @@ describe("status", () => {
     expect(await doctor()).toMatch(
       /the reports lack what runs .* waits for session \d+ \(docmirror test\) of role/,
     );
-    await sql`select pg_advisory_unlock_all()`;
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await sql`rollback`;
+    await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     expect((await status(database.url)).stdout).not.toContain("the reports lack");
     expect(await doctor()).not.toContain("the reports lack");
   });
@@ -137,7 +138,7 @@ describe("status", () => {
     await sql`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
       select 'file', n, 1, '2026-11-03T12:00Z', '2026-11-06T12:00Z' from generate_series(1, 22) as n`;
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     const env = { DATABASE_URL: database.url };
     const plain = (await status(database.url)).stdout;
     expect(plain).toContain(`run 2, 1: ${words}\n`);
@@ -184,7 +185,7 @@ describe("status", () => {
     const mixed = "the dates of builds are in change (moved by 5 h forward): reports mix old and new ones";
     expect((await status(database.url)).stdout).toContain(mixed);
     expect((await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout).toContain(mixed);
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     await using pages = await servePages(database.url);
     const page = await pages.page("/mirror");
     expect(page).toContain("The service counts 15 builds, and 0 are here.");

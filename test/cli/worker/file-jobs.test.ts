@@ -6,6 +6,7 @@ import { createWorker } from "../../../src/cli/worker/worker.ts";
 import type { StatusDocument } from "../../../src/report/status/read-status.ts";
 import { checkBackup } from "../../../src/store/backup/read-backup.ts";
 import type { Made } from "../../../src/store/ledger/jobs.ts";
+import { keptDatabase } from "../../support/connections.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { createHandClock } from "../../support/fake-clock.ts";
 import { useFolder } from "../../support/folder.ts";
@@ -17,7 +18,6 @@ import { startWebhookReceiver, WEBHOOK_SECRET } from "../../support/webhook-rece
 
 const folder = useFolder("docmirror-file-jobs-");
 const { signal } = new AbortController();
-const database = (url: string) => ({ ready: async () => url, close: async () => {} });
 
 describe("a job that writes files", () => {
   const mirror = useDatabase(createTestDatabase, "test");
@@ -28,7 +28,7 @@ describe("a job that writes files", () => {
     const ends: (Made | Error)[] = [];
     const job = createFileJob({
       ...{ name: "backup", cron: "45 3 * * *", timezone: "Etc/UTC", clock, log: silentLog },
-      database: database(mirror.url),
+      database: keptDatabase(mirror.url),
       async make() {
         const end = ends.shift() ?? new Error("one run too many");
         if (end instanceof Error) throw end;
@@ -119,7 +119,7 @@ describe("an export as a job", () => {
       const clock = createHandClock("2026-11-28T12:00:00Z");
       const [job, ...others] = createFileJobs(
         { ...settings, timezone: "Etc/UTC", sourceTimezone: "Etc/UTC" },
-        { database: database(mirror.url), clock, log: silentLog },
+        { database: keptDatabase(mirror.url), clock, log: silentLog },
       );
       expect(others).toEqual([]);
       return job?.run(signal);

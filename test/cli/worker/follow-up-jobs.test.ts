@@ -4,6 +4,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createNotifyJob } from "../../../src/cli/worker/follow-up-jobs.ts";
 import { createWorker, DONE } from "../../../src/cli/worker/worker.ts";
 import type { NotifyOptions } from "../../../src/notify/notify.ts";
+import { connectionsOf, keptDatabase } from "../../support/connections.ts";
 import { settle } from "../../support/fake-clock.ts";
 import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
 
@@ -26,7 +27,7 @@ function createJob({ holds = false } = {}) {
       wanted: { types: null, projects: null },
     },
     staleAfterMs: 1000,
-    database: { ready: async () => "postgres://ready", close: async () => {} },
+    database: keptDatabase("postgres://ready"),
     async notify(options) {
       rounds.push(options);
       if (holds) await new Promise<void>((resolve) => ends.push(resolve));
@@ -46,7 +47,7 @@ describe("sending notices as a job", () => {
     worker.start();
     try {
       await settle();
-      expect(rounds).toMatchObject([{ databaseUrl: "postgres://ready", staleAfterMs: 1000 }]);
+      expect(rounds).toMatchObject([{ sql: connectionsOf("postgres://ready").sql, staleAfterMs: 1000 }]);
       ticks[0]?.();
       await settle();
       expect(rounds).toHaveLength(2);

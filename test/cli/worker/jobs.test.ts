@@ -15,6 +15,7 @@ import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { connectionsOf, keptDatabase } from "../../support/connections.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -24,12 +25,12 @@ import { later } from "../../support/tally.ts";
 const signal = new AbortController().signal;
 const lost = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
 
-function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url = "postgres://none") {
+function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url = "postgres://ready") {
   return createNightlySync({
     cron: "17 2 * * *",
     timezone: "Etc/UTC",
     settings: { ...defaultValues(), baseUrl: new URL("http://127.0.0.1:1/"), ratePerSecond: 0, retries: 0 },
-    database: { ready: async () => url, close: async () => {} },
+    database: keptDatabase(url),
     pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
     assertMayRun: async () => {},
     runSync,
@@ -72,11 +73,11 @@ describe("a night", () => {
   it("writes into the database that is ready", async () => {
     let written = "";
     const night = createNight((options) => {
-      written = options.settings.databaseUrl;
+      written = options.connections.url();
       return endOf("succeeded")();
     }, "postgres://ready");
     await night.run(signal);
-    expect(written).toBe("postgres://ready");
+    expect(written).toMatch(/^postgres:\/\/ready\?/);
   });
 });
 
@@ -133,7 +134,7 @@ function createRound(over: Partial<WatchJobDeps> = {}) {
     settings: settings(new URL("http://127.0.0.1:1/")),
     pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
     assertMayRun: async () => {},
-    database: { ready: async () => "postgres://ready", close: async () => {} },
+    database: keptDatabase("postgres://ready"),
     runWatchRound: ending("succeeded"),
     ...over,
   });
@@ -175,7 +176,7 @@ describe("a round as a job", () => {
       },
     });
     await round.run(signal);
-    expect(given?.settings.databaseUrl).toBe("postgres://ready");
+    expect(given?.connections).toBe(connectionsOf("postgres://ready"));
     expect(given?.pace).toBe(pace);
   });
 
@@ -243,7 +244,7 @@ async function startBeside() {
     ...{ timezone: "Etc/UTC", clock, log, settings: settings(quick.baseUrl) },
     pace: createHostPace({ ratePerSecond: 0, clock }),
     assertMayRun: async () => {},
-    database: { ready: async () => quick.databaseUrl, close: async () => {} },
+    database: keptDatabase(quick.databaseUrl),
   };
   const ticks = new Map<string, () => void>();
   const worker = createWorker({

@@ -13,7 +13,8 @@ const REFUSED = new StoreError("wrong password", { sqlstate: "28P01" });
 function setup(fault: (nth: number) => StoreError | false, isLoginFixed = false) {
   const clock = createHandClock("2026-03-10T12:00:00Z");
   const counts = { opened: 0, prepared: 0, closed: 0 };
-  const database = createKeptDatabase({
+  const kept = createKeptDatabase({
+    program: "docmirror test",
     clock,
     log: silentLog,
     async open(): Promise<OpenDatabase> {
@@ -27,6 +28,11 @@ function setup(fault: (nth: number) => StoreError | false, isLoginFixed = false)
     },
     isLoginFixed,
   });
+  /** Gives the URL of the connections, without the name of the process. */
+  const database = {
+    ready: async (signal: AbortSignal) => (await kept.ready(signal)).url().replace(/\?.*/, ""),
+    close: kept.close,
+  };
   return { clock, database, counts };
 }
 

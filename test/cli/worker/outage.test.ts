@@ -10,6 +10,7 @@ import { createWorker, type Job } from "../../../src/cli/worker/worker.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import { runSync } from "../../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
+import { keptDatabase } from "../../support/connections.ts";
 import { createHandClock } from "../../support/fake-clock.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
@@ -47,7 +48,14 @@ const AWAY = new StoreError("Cannot reach Postgres at 127.0.0.1:1", { sqlstate: 
 
 const createRounds = ({ hand, log }: ReturnType<typeof createDeps>, open: () => Promise<never>): Job[] => {
   const prepare = async () => {};
-  const database = createKeptDatabase({ open, prepare, isLoginFixed: false, clock: hand, log });
+  const database = createKeptDatabase({
+    program: "docmirror test",
+    open,
+    prepare,
+    isLoginFixed: false,
+    clock: hand,
+    log,
+  });
   const shared = { database, clock: hand, log, timezone: "Etc/UTC", settings: DEFAULTS };
   const pace = createHostPace({ ratePerSecond: 0, clock: hand });
   const assertMayRun = async () => {};
@@ -74,7 +82,7 @@ describe("the log of a day", { tags: ["long"] }, () => {
           wanted: { types: null, projects: null },
         },
         ...{ staleAfterMs: 1000, clock: hand, log },
-        database: { ready: async () => "postgres://ready", close: async () => {} },
+        database: keptDatabase("postgres://ready"),
         async notify() {
           // Between two tries there is a round with nothing to send.
           const failed = answers++ % 3 === 0 ? 1 : 0;
@@ -121,7 +129,7 @@ describe("the log of a day", { tags: ["long"] }, () => {
         const shared = {
           ...{ clock, log, timezone: "Etc/UTC", settings, assertMayRun: async () => {} },
           pace: createHostPace({ ratePerSecond: 0, clock }),
-          database: { ready: async () => quick.databaseUrl, close: async () => {} },
+          database: keptDatabase(quick.databaseUrl),
         };
         return [
           createNightlySync({ ...shared, cron: DEFAULTS.syncCron, runSync: inTurn(runSync) }),

@@ -2,11 +2,11 @@
 import { expect, it } from "vitest";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
+import { holdRefreshes } from "../../support/leases.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 /** Refreshes of the reports take turns by it. */
-const REFRESH_LOCK = "6441180125304119587";
 const BY_SECONDS = ["--http-port", "0", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *"];
 const ROUNDS =
   "select coalesce(max(id), 0)::int as count from sync.runs where kind = 'watch' and status = 'succeeded'";
@@ -59,8 +59,8 @@ it.skipIf(POSTGRES_BIN === null)(
       const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, "primary")];
       await using worker = startCli(["worker", ...BY_SECONDS, ...from]);
       await expect.poll(() => roundsAt(servers, "primary").catch(() => 0)).toBeGreaterThan(0);
-      await refreshes`select pg_advisory_lock(${REFRESH_LOCK})`;
-      const waits = "select from pg_locks where locktype = 'advisory' and not granted";
+      await holdRefreshes(refreshes);
+      const waits = "select from pg_locks where relation = 'rollup.state'::regclass and not granted";
       await expect.poll(() => servers.ask("primary", waits)).toHaveLength(1);
 
       servers.freeze("primary");

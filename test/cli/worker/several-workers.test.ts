@@ -174,7 +174,7 @@ describe("three workers on one database", { timeout: 600_000 }, () => {
   it("hand over at once when the leader is asked to stop", async () => {
     const { leader } = await roles();
     expect((await leader.cli.stop()).code).toBe(143);
-    const holding = sql`select from sync.leader where pid = ${leader.pid} and resigned_at is null`;
+    const holding = sql`select from sync.leases where name = 'lead' and pid = ${leader.pid} and until > '-infinity'`;
     expect(await holding).toHaveLength(0);
     const from = performance.now();
     const { pid } = await awaitLeader(sql, leader.pid);

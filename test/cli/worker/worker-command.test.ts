@@ -2,7 +2,6 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { LEAD_KEY, RUN_KEY } from "../../../src/store/ledger/writers-lock.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
 import {
   absentDatabase,
@@ -11,7 +10,7 @@ import {
   withTestSql,
 } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
-import { createReader } from "../../support/roles.ts";
+import { holdRefreshes } from "../../support/leases.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 import { createWorld } from "../../support/simulation.ts";
 
@@ -56,7 +55,7 @@ describe("worker", () => {
     const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
     await using service = await startService(world);
     await using worker = await withTestSql(database.url, async (holder) => {
-      await holder`select pg_advisory_lock(6441180125304119587)`;
+      await holdRefreshes(holder);
       const cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
       await cli.waitFor("stderr", /sync succeeded/);
       world.triggerBuilds(2);
@@ -68,31 +67,6 @@ describe("worker", () => {
     const isReported = () => database.sql`select from rollup.state`;
     await expect.poll(isReported, { timeout: 60_000 }).toHaveLength(1);
     expect((await worker.stop()).code).toBe(143);
-  });
-
-  it("leads, reads lists, follows builds and refreshes while a role that only reads has all its locks, and names it", {
-    tags: ["long"],
-  }, async () => {
-    await using database = await createTestDatabase();
-    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
-    await using service = await startService(world);
-    await using reader = await createReader(database);
-    await withTestSql(reader.url, async (intruder) => {
-      for (const key of [RUN_KEY, LEAD_KEY, "6441180125304119587"])
-        expect(await intruder`select pg_try_advisory_lock(${key}::bigint) as taken`).toEqual([
-          { taken: true },
-        ]);
-      await using cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
-      await cli.waitFor("stderr", /sync succeeded/);
-      world.triggerBuilds(2);
-      await cli.waitFor("stderr", /watch round ended/);
-      await expect.poll(() => database.sql`select from rollup.state`, { timeout: 60_000 }).toHaveLength(1);
-      expect(cli.stderr()).toContain(reader.name);
-      const env = { DATABASE_URL: database.url, DOCMIRROR_BASE_URL: service.url };
-      for (const command of ["status", "doctor"])
-        expect((await runCli([command], { env })).stdout).toContain(`of role ${reader.name}`);
-      expect((await cli.stop()).code).toBe(143);
-    });
   });
 
   it("SIGTERM in the middle of a run ends it at a checkpoint", { tags: ["long"] }, async () => {

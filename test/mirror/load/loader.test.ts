@@ -3,7 +3,7 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { createLoader } from "../../../src/mirror/load/loader.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import type { TransactionSql } from "../../../src/store/connection/sql.ts";
-import { assertRunOpen } from "../../../src/store/ledger/run-ledger.ts";
+import { nextLease } from "../../support/leases.ts";
 import { setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
@@ -55,10 +55,7 @@ describe("an id that comes twice", () => {
 
 test("a run that another one has closed writes nothing more of any kind", async ({ loading }) => {
   const { sql, keys } = loading;
-  await sql`
-    insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
-    values ('watch', 'running', now(), now(), 1, 'here')`;
-  const assertMayWrite = (tx: TransactionSql) => assertRunOpen(tx, 1);
+  const { assertHolds: assertMayWrite } = await nextLease(sql);
   const facts = { runId: 1, sourceTimezone: "Etc/UTC", baseUrl: new URL("http://service.invalid") };
   const loader = createLoader({ sql, keys, assertMayWrite, ...facts });
   const load = (records: unknown[], observedAt: string) => {
@@ -66,7 +63,7 @@ test("a run that another one has closed writes nothing more of any kind", async 
     return loader.load({ resource: "build", source: "detail", pages });
   };
   await load([wireBuild("1")], "2024-05-15T12:00:00Z");
-  await sql`update sync.runs set status = 'interrupted'`;
+  await nextLease(sql);
   await sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
   const before = await fingerprint(sql);
   const at = "2024-05-15T13:00:00Z";

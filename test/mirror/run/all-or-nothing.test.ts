@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
-import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";
+import { otherProcess } from "../../support/leases.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const BUILDS = "/api/v1/build/";
@@ -43,9 +43,8 @@ test.each([
   expect(await quick.sql`select count(*)::int as n from mirror.builds`).toEqual([{ n: 300 }]);
 });
 
-test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
+test("a run whose lease went to another run writes nothing more and ends with exit code 10", async () => {
   let builds = 0;
-  let other: RunLock | undefined;
   let taking: Promise<void> | undefined;
   await using quick = await startQuickWorld(WORLD, async (request, next) => {
     if (new URL(request.url).pathname === BUILDS) builds += 1;
@@ -55,17 +54,14 @@ test("a run whose lock went to another run writes nothing more and ends with exi
     }
     return next();
   });
+  await using other = otherProcess(quick.databaseUrl);
   async function takeOver() {
-    await quick.sql`
-      select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and application_name = 'docmirror lock'`;
-    other = await acquireRunLock(quick.databaseUrl);
-    await startRun(quick.sql, "full", "2024-05-15T01:00:00Z");
+    await quick.sql`update sync.leases set until = clock_timestamp(), instance = 'frozen'`;
+    await startRun(quick.sql, "full", "2024-05-15T01:00:00Z", await other.takeRun());
   }
   const result = await quick.sync();
   expect(result.error).toBeInstanceOf(LockedError);
   expect(exitCodeOfRun(result)).toBe(10);
-  await other?.release();
   expect(await quick.sql`select status from sync.runs order by id`).toEqual([
     { status: "interrupted" },
     { status: "running" },

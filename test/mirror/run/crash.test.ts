@@ -87,7 +87,7 @@ describe.concurrent("a run that is killed ends, once it is let be, as if nothing
     expect(differences(await readMirror(database.url), expected.mirror)).toEqual([]);
     // The reports had word of every change too.
     const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 0, keepsSettings: true };
-    const again = await refreshReport(database.url, { ...settings, check: true });
+    const again = await refreshReport(database.sql, { ...settings, check: true });
     expect(again).toMatchObject({ isFull: false, changed: 0, repaired: 0 });
   };
   const plans = NAMES.flatMap((night) => KILLS.map((kills, place): Plan => [night, place, kills]));

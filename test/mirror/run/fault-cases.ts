@@ -656,7 +656,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
   "test/mirror/run/all-or-nothing.test.ts": {
     "a batch that a full disk refuses to %s ends the run with exit code 4 at once, and nothing of it is left":
       "Postgres' disk is full → 4; at once; the next run resumes",
-    "a run whose lock went to another run writes nothing more and ends with exit code 10":
+    "a run whose lease went to another run writes nothing more and ends with exit code 10":
       "the run's lock goes to another run → 10; nothing more is written",
   },
   "test/cli/worker/several-workers.test.ts": {

@@ -6,6 +6,7 @@ import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withTestSql } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
+import { otherProcess } from "../../support/leases.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import {
   createKeptLog,
@@ -219,8 +220,8 @@ describe("Postgres that goes away in mid-run", () => {
         await systemClock.sleep(Math.min(ms, 5), signal);
       },
     };
-    const settings = { databaseUrl: link.url };
-    const { summary } = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    await using connections = otherProcess(link.url);
+    const { summary } = await quick.sync({ onProgress: act.onProgress, clock, connections });
     expect(summary.status).toBe("succeeded");
     expect(refused).toBeGreaterThanOrEqual(6);
     expect(await mirrorRows(quick.databaseUrl)).toEqual(undisturbed);
@@ -238,8 +239,8 @@ describe("Postgres that goes away in mid-run", () => {
         return systemClock.sleep(1, signal);
       },
     };
-    const settings = { databaseUrl: link.url };
-    const result = await quick.sync({ onProgress: act.onProgress, clock, settings });
+    await using connections = otherProcess(link.url);
+    const result = await quick.sync({ onProgress: act.onProgress, clock, connections });
     expect(result.error).toBeInstanceOf(StoreError);
     expect(exitCodeOfRun(result)).toBe(4);
     expect(waitedMs).toBeGreaterThan(60_000);

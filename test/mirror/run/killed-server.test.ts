@@ -17,6 +17,7 @@ import { migrate } from "../../../src/store/migrate/migrate.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
+import { otherProcess } from "../../support/leases.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { later } from "../../support/tally.ts";
@@ -66,9 +67,10 @@ async function syncWhile(url: string, clock: Clock, act: () => Promise<unknown>)
   let acted: Promise<unknown> | undefined;
   // A statement begins when somebody waits for it.
   const start = async () => await act();
+  await using connections = otherProcess(url);
   const result = await quick.sync({
     clock,
-    settings: { databaseUrl: url },
+    connections,
     onProgress(resource, { pages }) {
       if (resource === "build" && pages >= 5) acted ??= start();
     },
@@ -144,7 +146,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
   const sessionsOf = (url: string) =>
     withTestSql(url, async (sql) => {
       const rows = await sql`
-        select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`;
+        select pid from pg_stat_activity where application_name like 'docmirror other%'`;
       return rows.map(({ pid }) => Number(pid));
     });
   const hint = expect.stringContaining("must name the primary");

@@ -91,7 +91,7 @@ test("nothing that is told differs from what all rows of rounds would tell", { t
   await watch(quick, 6);
   const spans = { stuckAfterMs: 7_200_000, staleAfterMs: 7_200_000 };
   const settings = { sourceTimezone: "Etc/UTC", isWorker: true, ...spans };
-  await refreshReport(quick.databaseUrl, settings);
+  await refreshReport(quick.sql, settings);
   const now = quick.world.now();
 
   const { sql } = quick;

@@ -3,7 +3,7 @@ import { quarantineHole } from "../../../src/mirror/load/quarantine.ts";
 import { retryQuarantine } from "../../../src/mirror/run/retry-quarantine.ts";
 import { parseJson } from "../../../src/resources/parse-json.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
-import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
+import { otherProcess } from "../../support/leases.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { restoreStored } from "../../support/mirror-rows.ts";
 import { withDefaults } from "../../support/sync.ts";
@@ -236,11 +236,12 @@ describe("a retry", () => {
   test("does not begin while a run lives, nor leaves its lock behind", { tags: ["long"] }, async ({
     loading,
   }) => {
-    const lock = await acquireRunLock(loading.url);
+    await using other = otherProcess(loading.url);
+    const lock = await other.takeRun();
     await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     await lock.release();
     expect(await retry(loading)).toEqual(NOTHING);
-    await (await acquireRunLock(loading.url)).release();
+    await (await other.takeRun()).release();
   });
 
   test("is a run in the ledger, partial while something stays", async () => {
@@ -260,15 +261,15 @@ describe("a retry", () => {
     ]);
   });
 
-  test("stores nothing more once another run has closed it, and says so", async () => {
+  test("stores nothing more once another run has begun, and says so", async () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })]);
     await loading.repair("user");
-    // As by a run that took over: the retry's own row is closed while it stores.
+    // As by a run that took over: the lease has another term while the retry stores.
     await loading.sql.unsafe(`
-      create function close_runs() returns trigger language plpgsql as $$
-        begin update sync.runs set status = 'interrupted' where status = 'running'; return new; end $$;
-      create trigger close_runs before insert on mirror.users for each row execute function close_runs()`);
+      create function take_over() returns trigger language plpgsql as $$
+        begin update sync.leases set term = term + 1; return new; end $$;
+      create trigger take_over before insert on mirror.users for each row execute function take_over()`);
     await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     expect(await loading.sql`select id from mirror.users`).toEqual([]);
   });

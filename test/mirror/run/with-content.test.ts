@@ -7,6 +7,7 @@ import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { HELD } from "../../support/leases.ts";
 import { editPages, type Intercept, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 import { type Over, withDefaults } from "../../support/sync.ts";
@@ -499,23 +500,21 @@ describe("a sync with content", () => {
 
   it("leaves the pages to another process that is fetching them", async () => {
     const { night, sql } = await start();
-    await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(7237112460529329523)`;
-      expect((await night()).content).toMatchObject({ fetched: 0, left: null, ended: "busy" });
-    });
+    await sql.unsafe(HELD("content"));
+    expect((await night()).content).toMatchObject({ fetched: 0, left: null, ended: "busy" });
+    await sql`update sync.leases set until = '-infinity'`;
     expect((await night()).content).toMatchObject({ fetched: 30, ended: "done" });
   });
 
-  it("keeps its lock on a server that ends idle sessions", async () => {
+  it("keeps its lease on a server that ends idle sessions", async () => {
     let asked = 0;
     const held: number[] = [];
     const { night, databaseUrl, sql } = await start(
       pages(async (_path, next) => {
         if (++asked > 1) return next();
         await systemClock.sleep(900);
-        const rows = await sql`
-          select from pg_locks join pg_stat_activity using (pid)
-          where locktype = 'advisory' and application_name = 'docmirror content lock' and datname = current_database()`;
+        const rows =
+          await sql`select from sync.leases as lease where name = 'content' and sync.is_held(lease)`;
         held.push(rows.length);
         return next();
       }),

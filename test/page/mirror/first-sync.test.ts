@@ -1,23 +1,24 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
+import { HELD } from "../../support/leases.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, headingOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { refreshPages, seedPages } from "../../support/served-pages.ts";
 
 const pages = usePages();
 afterEach(() =>
-  run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
+  run(
+    "truncate sync.leases, sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state",
+  ),
 );
 
-/** The session that has this lock is that of the open run. */
-const RUN_LOCK = "7237112447779369583";
 const run = (text: string) => pages.sql.unsafe(text);
 
 /** A sync that began 100 s ago, or as long ago as is said, with a page of each list a second ago. */
 const beginSync = (walks: string, status = "running", ago = "100 s") =>
-  run(`select pg_advisory_lock(${RUN_LOCK});
-  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
-    select 'full', '${status}', now() - interval '${ago}', case '${status}' when 'running' then null else now() end, now(), 1, 'test',
+  run(`${HELD("run")}
+  insert into sync.runs (term, kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+    select 1, 'full', '${status}', now() - interval '${ago}', case '${status}' when 'running' then null else now() end, now(), 1, 'test',
       case '${status}' when 'failed' then 'no answer' end;
   insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)
   select 1, 1, resource, walk, now() - interval '${ago}', case when walk is not null then now() - interval '${ago}' + interval '2 s' end,
@@ -169,7 +170,7 @@ describe("before the builds are read, the page", () => {
 
   it("says so of one whose process was killed, though its run is still open", async () => {
     await beginSync(HALF);
-    await run("select pg_advisory_unlock_all()");
+    await run("update sync.leases set until = '-infinity'");
     const page = await pages.page("/");
     expect(headingOf(page)).toBe("The first sync ended before the list of builds was whole.");
     expect(textOf(blockOf(page, "state"))).toMatch(/Run 1 ended at .*, interrupted: the process ended/);

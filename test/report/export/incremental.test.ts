@@ -31,7 +31,7 @@ const { signal } = new AbortController();
 const exportTo = (folder: string, given: Given = {}) =>
   exportReport({ sql, folder, format: "csv", signal, ...given });
 const exportAgain = (given: Given = {}) => exportTo(out, { incremental: true, ...given });
-const refresh = () => refreshReport(database.url, REPORT_SETTINGS);
+const refresh = () => refreshReport(database.sql, REPORT_SETTINGS);
 
 let count = 0;
 beforeEach(async () => {
@@ -115,7 +115,7 @@ describe("an incremental export", () => {
     expect(await monthsWritten()).toEqual(["2025-08", "2025-06", NONE]);
     await sql`delete from mirror.builds where id = '300'`;
     // A refresh of everything takes away what the mirror does not have.
-    await refreshReport(database.url, { ...REPORT_SETTINGS, sourceTimezone: "Etc/GMT" });
+    await refreshReport(database.sql, { ...REPORT_SETTINGS, sourceTimezone: "Etc/GMT" });
     expect(await monthsWritten()).toEqual(["2025-06"]);
     await refresh();
   });

@@ -83,8 +83,8 @@ const PART = (month: string, number = 0) => `build_logs/triggered_month=${month}
 describe("logs that an export holds", () => {
   it("leave the mirror, and every report stays as it was, also where all of it is computed again", async () => {
     await using made = await setUp();
-    const { loading, url, folder } = made;
-    await refreshReport(url, REPORT_SETTINGS);
+    const { loading, folder } = made;
+    await refreshReport(made.sql, REPORT_SETTINGS);
     const before = await readReports(loading);
     expect(JSON.stringify(before.fact_builds)).toContain("fatal:");
     expect((await made.exportAll()).added).toEqual({ rows: 5, files: 4 });
@@ -98,11 +98,11 @@ describe("logs that an export holds", () => {
     expect(await made.here()).toBe("1 2 3 4 5 6 7");
     expect(await made.prune()).toMatchObject(counts);
     expect(await made.here()).toBe("4 6 7");
-    await refreshReport(url, { ...REPORT_SETTINGS, check: true });
+    await refreshReport(made.sql, { ...REPORT_SETTINGS, check: true });
     expect(await readReports(loading)).toEqual(before);
-    await reclassify({ sql: made.sql, url, isDry: false, ...REPORT_SETTINGS });
+    await reclassify({ sql: made.sql, isDry: false, ...REPORT_SETTINGS });
     await made.sql`update rollup.state set definition = ''`;
-    expect(await refreshReport(url, REPORT_SETTINGS)).toMatchObject({ isFull: true });
+    expect(await refreshReport(made.sql, REPORT_SETTINGS)).toMatchObject({ isFull: true });
     expect(await readReports(loading)).toEqual(before);
 
     // What left can be read back as it was, and a later export keeps it.
@@ -122,7 +122,7 @@ describe("logs that an export holds", () => {
 
   it("are shown where they are, by the page, the text file and the interface", async () => {
     await using made = await setUp();
-    await refreshReport(made.url, REPORT_SETTINGS);
+    await refreshReport(made.sql, REPORT_SETTINGS);
     await using served = await serveInterface(made.url);
     const revision = () => made.sql`select revision from sync.revisions where resource = 'build'`;
     const before = await revision();

@@ -9,12 +9,9 @@ import {
   withReport,
 } from "../../../src/report/refresh/refresh.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import {
-  countAdvisoryWaits,
-  createTestDatabase,
-  type TestDatabase,
-  withTestSql,
-} from "../../support/database.ts";
+import { connectionsOf } from "../../support/connections.ts";
+import { countWaits, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
+import { holdRefreshes } from "../../support/leases.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
 import { insertOneVersion } from "../insert-rows.ts";
 
@@ -48,7 +45,7 @@ const series = () =>
     select builds, succeeded, failed from report.success_rate_by_project`.then((rows) => [...rows]);
 
 const refresh = (more: Partial<RefreshOptions> = {}) =>
-  refreshReport(database.url, { ...REPORT_SETTINGS, ...more });
+  refreshReport(database.sql, { ...REPORT_SETTINGS, ...more });
 
 beforeEach(async () => {
   database = await createTestDatabase({ max: 2 });
@@ -142,12 +139,12 @@ describe("refreshReport", () => {
   test("keeps no reader waiting, and waits for another refresh", async () => {
     await refresh();
     await withTestSql(database.url, async (holder) => {
-      await holder`select pg_advisory_lock(6441180125304119587)`;
+      await holdRefreshes(holder);
       await addBuilds(5, [false]);
       const refreshing = refresh();
-      await expect.poll(() => countAdvisoryWaits(sql)).toBe(1);
+      await expect.poll(() => countWaits(sql)).toBe(1);
       expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);
-      await holder`select pg_advisory_unlock_all()`;
+      await holder`rollback`;
       await refreshing;
     });
     expect(await series()).toEqual([{ builds: 3, succeeded: 1, failed: 2 }]);
@@ -164,11 +161,11 @@ describe("refreshReport", () => {
     const stop = new AbortController();
     const reason = new Error("stopped");
     await withTestSql(database.url, async (holder) => {
-      await holder`select pg_advisory_lock(6441180125304119587)`;
+      await holdRefreshes(holder);
       await addBuilds(6, [false]);
       const refreshing = refresh({ signal: stop.signal });
       refreshing.catch(() => {});
-      await expect.poll(() => countAdvisoryWaits(sql)).toBe(1);
+      await expect.poll(() => countWaits(sql)).toBe(1);
       stop.abort(reason);
       await expect(refreshing).rejects.toBe(reason);
     });
@@ -239,7 +236,12 @@ describe("refreshReport", () => {
 describe("withReport", () => {
   const { signal } = new AbortController();
   const options = (databaseUrl: string) =>
-    ({ settings: { ...REPORT_SETTINGS, databaseUrl }, log: silentLog, signal }) as RunOptions;
+    ({
+      settings: REPORT_SETTINGS,
+      connections: connectionsOf(databaseUrl),
+      log: silentLog,
+      signal,
+    }) as unknown as RunOptions;
   const result = { summary: { status: "succeeded" }, error: null } as RunResult;
 
   test("refreshes after the run, also after one that failed", async () => {

@@ -14,6 +14,7 @@ import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { samplesOf, seriesOf } from "../../support/alert-firings.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { HELD } from "../../support/leases.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 import { createReader } from "../../support/roles.ts";
 
@@ -92,7 +93,7 @@ describe("the figures of a mirror", () => {
     expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 0 }, { "": 0 }]);
   });
 
-  it("say that builds stopped arriving, while the mirror looks", async ({ sql, url }) => {
+  it("say that builds stopped arriving, while the mirror looks", async ({ sql }) => {
     const look = (id: number, ago: string) =>
       sql.unsafe(`
         delete from rollup.state; delete from sync.walks;
@@ -106,7 +107,7 @@ describe("the figures of a mirror", () => {
         now() - interval '5 hours' - place * interval '10 minutes', now(), ''
       from generate_series(0, 35 * 144) as place`);
     const scrapeFresh = async () => {
-      await refreshReport(url, OPTIONS);
+      await refreshReport(sql, OPTIONS);
       return scrape(sql);
     };
     await look(1, "1 minute");
@@ -131,9 +132,10 @@ describe("the figures of a mirror", () => {
     await sql`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at, inserted, updated)
       values (3, 'build', 'whole', now(), now(), 5, 1), (3, 'file', 'whole', now(), now(), 2, 0)`;
-    await sql`select pg_advisory_lock(7237112447779369583)`;
+    await sql.unsafe(HELD("run", 2));
+    await sql`update sync.runs set term = case kind when 'watch' then 1 else 2 end`;
     const { of } = await scrape(sql);
-    // The process of the round has died: the lock is that of a later one.
+    // The process of the round has died: the lease is that of a later one.
     expect(of("run_in_progress")).toEqual(by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0 }));
     expect(Object.keys(of("last_success_timestamp_seconds"))).toEqual(['kind="full"']);
     for (const name of ["last_success_timestamp_seconds", "last_run_timestamp_seconds"])
@@ -150,7 +152,7 @@ describe("the figures of a mirror", () => {
     });
   });
 
-  it("say since when the reports lack a run, until they are refreshed", async ({ sql, url }) => {
+  it("say since when the reports lack a run, until they are refreshed", async ({ sql }) => {
     const behind = async () => (await scrape(sql)).of("reports_behind_timestamp_seconds");
     await addRun(sql, "full", "succeeded");
     await addRun(sql, "watch", "succeeded");
@@ -159,7 +161,7 @@ describe("the figures of a mirror", () => {
       { at: number }[]
     >`select extract(epoch from finished_at)::float8 as at from sync.runs where id = 1`;
     expect((await behind())[""]).toBeCloseTo(first?.at ?? 0, 2);
-    await refreshReport(url, OPTIONS);
+    await refreshReport(sql, OPTIONS);
     expect(await behind()).toEqual({});
   });
 
@@ -175,17 +177,16 @@ describe("the figures of a mirror", () => {
   });
 
   it.for([
-    ["this process leads", "abc", "now()", "null", 1, 1],
-    ["another one leads", "xyz", "now()", "null", 1, 0],
-    ["another one leads whose name ends alike", "bc", "now()", "null", 1, 0],
-    ["the leader is frozen", "abc", "now() - interval '1 minute'", "null", 0, 0],
-    ["the leader resigned", "abc", "now()", "now()", 0, 0],
-  ] as const)("show when %s", async ([_case, instance, beat, resigned, hasLeader, isLeader], { sql }) => {
-    await sql.unsafe(
-      `insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at, resigned_at)
-       values (1, $1, 1, 'h', 1, now(), ${beat}, ${resigned})`,
-      [instance],
-    );
+    ["this process leads", "abc", "1 minute", 1, 1],
+    ["another one leads", "xyz", "1 minute", 1, 0],
+    ["another one leads whose name ends alike", "bc", "1 minute", 1, 0],
+    ["the leader is frozen", "abc", "-1 minute", 0, 0],
+    ["the leader gave the lead up", "abc", "-infinity", 0, 0],
+  ] as const)("show when %s", async ([_case, instance, left, hasLeader, isLeader], { sql }) => {
+    await sql`
+      insert into sync.leases (name, term, instance, pid, host, since, renewed_at, until)
+      values ('lead', 1, ${instance}, 1, 'h', now(), now(),
+        case ${left} when '-infinity' then '-infinity' else clock_timestamp() + nullif(${left}, '-infinity')::interval end)`;
     const worker = await scrape(sql);
     expect([worker.of("has_leader"), worker.of("is_leader")]).toEqual([{ "": hasLeader }, { "": isLeader }]);
     const other = await scrape(sql, false);

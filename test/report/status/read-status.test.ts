@@ -8,7 +8,6 @@ import {
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { muteProject } from "../../../src/store/ledger/muted-projects.ts";
-import { RUN_KEY } from "../../../src/store/ledger/writers-lock.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
@@ -66,9 +65,7 @@ describe("the status document", () => {
         '{"build": {"checked": 1, "equal": 0}}', '[{"resource": "build", "id": "1", "verdict": "wrong", "fields": ["type"]}]')`;
     await muteProject(sql, "pip", HOUR_MS);
     await sql`insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())`;
-    await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
     const status = await readDocument(sql);
-    await sql`select pg_advisory_unlock(${RUN_KEY}::bigint)`;
     expect(Object.keys(status)).toEqual(Object.keys(STATUS));
     expect(fieldsOf({ ...status, clock_faults: [] })).toEqual(fieldsOf({ ...STATUS, clock_faults: [] }));
   });
@@ -109,7 +106,7 @@ describe("the status document", () => {
         { job: "watch", due_at: "2026-11-03T12:01:00.000Z" },
       ],
     });
-    await sql`update sync.leader set heartbeat_at = clock_timestamp() - interval '31 seconds'`;
+    await sql`update sync.leases set until = clock_timestamp() - interval '1 second'`;
     expect(await readDocument(sql)).toMatchObject({ leader: null, next_runs: null });
   });
 

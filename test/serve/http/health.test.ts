@@ -9,7 +9,7 @@ import { serveMirror } from "../../../src/serve/http/serve-mirror.ts";
 import { createProbes, createStatusReply } from "../../../src/serve/http/supervision.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { runCli } from "../../support/cli.ts";
-import { countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
+import { countWaits, createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
 import { later } from "../../support/tally.ts";
@@ -28,7 +28,7 @@ async function serve(
   const deps = { clock: systemClock, log, signal: stop.signal };
   const server = await serveMirror(
     { config: { ...defaultValues(), httpPort: 0, ...config }, ...deps },
-    { ready },
+    { ready: async () => ({ url: await ready().then((url) => () => url) }) },
     { meters: createMeters(), isWorker: false },
   );
   const ask = (path: string) => fetch(server.url + path);
@@ -90,9 +90,9 @@ describe("the health of a server", () => {
       served.server.mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`),
     );
     const allRead = Promise.allSettled(readers);
-    await expect.poll(() => countAdvisoryWaits(sql)).toBe(8);
+    await expect.poll(() => countWaits(sql)).toBe(8);
     await expect.poll(served.statuses).toEqual([200, 200, 200]);
-    expect(await countAdvisoryWaits(sql)).toBe(8);
+    expect(await countWaits(sql)).toBe(8);
     await sql`select pg_advisory_unlock(1)`;
     await allRead;
   });

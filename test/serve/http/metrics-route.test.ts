@@ -13,6 +13,7 @@ import { createBoundedReader } from "../../../src/serve/http/served-mirror.ts";
 import { createMetricsRoute } from "../../../src/serve/http/supervision.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";
+import { connectionsOf } from "../../support/connections.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
@@ -39,10 +40,11 @@ async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()
 }
 
 function syncWith(service: QuickWorld, meters: Meters, settings: Partial<SyncSettings> = {}) {
-  const given = { databaseUrl: service.databaseUrl, sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+  const given = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+  const connections = connectionsOf(service.databaseUrl);
   const { signal } = new AbortController();
   const run = withReport(() => service.sync({ meters, settings }));
-  return run({ settings: given, log: silentLog, signal, meters });
+  return run({ settings: given, connections, log: silentLog, signal, meters });
 }
 
 /** The service has seen each request, but some that were stopped on their way: a page that was asked for ahead. */

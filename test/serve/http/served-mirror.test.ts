@@ -3,7 +3,7 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { ReaderGoneError } from "../../../src/page/cache/single-flight.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
-import { countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
+import { countWaits, createTestDatabase } from "../../support/database.ts";
 import { openServedMirror } from "../../support/served-pages.ts";
 import { later } from "../../support/tally.ts";
 
@@ -53,7 +53,7 @@ describe("a served mirror", () => {
     const sleepers = Array.from({ length: 8 }, () =>
       mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`.then(() => "read")),
     );
-    await expect.poll(() => countAdvisoryWaits(holder)).toBe(8);
+    await expect.poll(() => countWaits(holder)).toBe(8);
     const begin = vi.fn(async () => {});
     const waiting = Array.from({ length: 20 }, () => mirror.snapshot(begin));
     const now = performance.now.bind(performance);

@@ -4,8 +4,9 @@ import {
   describeSession,
   describeSessions,
   findBlockers,
-  findLockHolders,
+  findTableHolders,
 } from "../../../src/store/connection/other-sessions.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(2), "test");
@@ -47,14 +48,16 @@ test.each([
   ]);
 });
 
-test("the holder of an advisory lock is found by its key, in this database alone", async () => {
-  const key = "7237112447779369583";
+test("the holder of a lock on a table is found by its mode, in this database alone", async () => {
+  const find = (of: Sql, mode: string) => findTableHolders(of, { table: "pg_class", mode });
   const lock = connect(database.url, { applicationName: "any name", max: 1 });
-  await lock`select pg_advisory_lock(${key}::bigint)`;
-  expect(await findLockHolders(sql, key)).toMatchObject([{ name: "any name", inTransactionSince: null }]);
-  expect(await findLockHolders(sql, "1")).toEqual([]);
-  await using other = await emptyDatabase();
-  expect(await findLockHolders(other.sql, key)).toEqual([]);
+  await lock.begin(async (tx) => {
+    await tx`lock table pg_class in share row exclusive mode`;
+    expect(await find(sql, "share row exclusive")).toMatchObject([{ name: "any name" }]);
+    expect(await find(sql, "exclusive")).toEqual([]);
+    await using other = await emptyDatabase();
+    expect(await find(other.sql, "share row exclusive")).toEqual([]);
+  });
   await lock.end({ timeout: 5 });
 });
 

@@ -16,6 +16,7 @@ import {
   type WalkCounts,
 } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { nextLease, openRun } from "../../support/leases.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const counts: WalkCounts = {
@@ -48,7 +49,7 @@ const finish = (
   return finishRun(sql, runId, { ...usual, ...end }, { ...totals, ...more });
 };
 async function startBuilds(hour = 1): Promise<number> {
-  const { runId } = await startRun(sql, "full", at(hour));
+  const { runId } = await openRun(sql, "full", at(hour));
   await startWalk(sql, runId, "build", from(runId, at(hour)), none, null);
   return runId;
 }
@@ -58,7 +59,7 @@ const END = {
 
 describe("a run", () => {
   test("is running under its process, and closed with what it did", async () => {
-    const { runId, interrupted } = await startRun(sql, "full", at(1));
+    const { runId, interrupted } = await openRun(sql, "full", at(1));
     expect(interrupted).toEqual([]);
     expect(await sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
       {
@@ -82,17 +83,17 @@ describe("a run", () => {
     ["is unknown where no reply told", null, [null, null]],
     ["may be years", { minMs: -1e12, maxMs: 1e12 }, [-(2 ** 31), 2 ** 31 - 1]],
   ])("keeps the difference of the clocks, which %s", async (_, clockAhead, kept) => {
-    const { runId } = await startRun(sql, "full", at(1));
+    const { runId } = await openRun(sql, "full", at(1));
     await finish(runId, {}, { clockAhead });
     const [row] = await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
     expect(Object.values(row ?? {})).toEqual(kept);
   });
 
   test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
-    const first = await startRun(sql, "full", at(1));
+    const first = await openRun(sql, "full", at(1));
     await finish(first.runId, { status: "failed", finishedAt: at(1) });
-    const dead = await startRun(sql, "full", at(2));
-    const next = await startRun(sql, "incremental", at(3));
+    const dead = await openRun(sql, "full", at(2));
+    const next = await openRun(sql, "incremental", at(3));
     expect(next.interrupted).toEqual([dead.runId]);
     const runs = await sql`
       select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`;
@@ -104,7 +105,7 @@ describe("a run", () => {
   });
 
   test("shows that it lives by its heartbeat", async () => {
-    const { runId } = await startRun(sql, "full", at(1));
+    const { runId } = await openRun(sql, "full", at(1));
     await sql`update sync.runs set heartbeat_at = '2000-01-01'`;
     await beatHeart(sql, runId);
     const [run] = await sql`select heartbeat_at > '2020-01-01' as beaten from sync.runs`;
@@ -144,14 +145,14 @@ describe("a walk", () => {
     // A checkpoint that lies ahead was dated by a clock that is wrong.
     expect(await findResumableWalks(sql, at(0), at(1))).toEqual([]);
     // A run that came to no walk leaves it as it was; one that began it anew does not.
-    const later = await startRun(sql, "full", at(3));
+    const later = await openRun(sql, "full", at(3));
     expect(await findResumableWalks(sql, at(0), at(9))).toHaveLength(1);
     await startWalk(sql, later.runId, "build", from(later.runId, at(3)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
   });
 
   test("that ended keeps a checkpoint only when upstream broke it off", async () => {
-    const { runId } = await startRun(sql, "full", at(1));
+    const { runId } = await openRun(sql, "full", at(1));
     const end = { ...END, totalCount: 60, unstored: null };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
@@ -186,7 +187,7 @@ describe("a walk", () => {
 describe("a run that another one has closed", () => {
   test("writes nothing more into the ledger", async () => {
     const runId = await startBuilds();
-    await startRun(sql, "full", at(2));
+    await openRun(sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
     const saving = saveProgress(sql, runId, "build", counts, checkpoint, at(2), 60);
     await expect(saving).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
@@ -208,7 +209,7 @@ describe("a run that another one has closed", () => {
     let taking: Promise<unknown> | undefined;
     await withTransaction(sql, async (tx) => {
       await saveProgress(tx, runId, "build", counts, null, at(2), null);
-      taking = startRun(sql, "full", at(2));
+      taking = openRun(sql, "full", at(2));
       const waits = () => sql`
         select from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`;
       await expect.poll(waits).toHaveLength(1);
@@ -218,8 +219,9 @@ describe("a run that another one has closed", () => {
   });
 
   test("opened or closed twice in the same way, since the first answer was lost, is one run", async () => {
-    const first = await startRun(sql, "full", at(1));
-    expect(await startRun(sql, "full", at(1))).toEqual(first);
+    const lease = await nextLease(sql);
+    const first = await startRun(sql, "full", at(1), lease);
+    expect(await startRun(sql, "full", at(1), lease)).toEqual(first);
     expect(await sql`select status from sync.runs`).toEqual([{ status: "running" }]);
     for (let time = 0; time < 2; time++) await finish(first.runId);
     expect(await sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);

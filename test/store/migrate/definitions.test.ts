@@ -95,15 +95,15 @@ describe("a changed text", () => {
   });
 
   test("is what the next refresh computes everything by, where stored answers come from it", async () => {
-    await refreshReport(database.url, settings);
+    await refreshReport(database.sql, settings);
     await migrate(database.url, FEWER);
     expect(await isReportBehind(sql)).toBe(false);
     const shorter = redefine({ "rollup.error_fingerprint": (text) => text.replace("16)", "12)") });
     await migrate(database.url, shorter);
     expect(await isReportBehind(sql)).toBe(true);
-    expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: true });
+    expect(await refreshReport(database.sql, settings)).toMatchObject({ isFull: true });
     expect(await isReportBehind(sql)).toBe(false);
-    expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: false });
+    expect(await refreshReport(database.sql, settings)).toMatchObject({ isFull: false });
   });
 
   test("of two functions of one name leaves views and rights of both", async () => {

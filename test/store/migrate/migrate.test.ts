@@ -14,12 +14,8 @@ import {
 } from "../../../src/store/migrate/migrate.ts";
 import { type PreparedDatabase, prepareDatabase } from "../../../src/store/migrate/prepare.ts";
 import { startCli } from "../../support/cli.ts";
-import {
-  countAdvisoryWaits,
-  createTestDatabase,
-  type TestDatabase,
-  withTestSql,
-} from "../../support/database.ts";
+import { countWaits, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
+import { HELD } from "../../support/leases.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
@@ -65,7 +61,7 @@ describe("migrate", () => {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(7305110624)`;
       const waiting = migrate(database.url, definitions, { signal: stop.signal });
-      await expect.poll(() => countAdvisoryWaits(sql)).toBeGreaterThan(0);
+      await expect.poll(() => countWaits(sql)).toBeGreaterThan(0);
       stop.abort(reason);
       await expect(waiting).rejects.toBe(reason);
     });
@@ -132,12 +128,11 @@ describe("a lock that another session holds", () => {
 
   test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
     using next = await loadNext(NOT_ADDITIVE);
-    await withTestSql(database.url, async (holder) => {
-      await holder`select pg_advisory_lock(7237112447779369583)`;
-      const refused = next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 100 });
-      const hint = expect.stringContaining("stop the worker");
-      await expect(refused).rejects.toMatchObject({ exitCode: 10, hint });
-    });
+    await sql.unsafe(HELD("run"));
+    const refused = next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 100 });
+    const hint = expect.stringContaining("stop the worker");
+    await expect(refused).rejects.toMatchObject({ exitCode: 10, hint });
+    await sql`update sync.leases set until = '-infinity'`;
     expect(await next.migrate(database.url, definitions, PATIENCE)).toMatchObject({ applied: [next.tag] });
   });
 });
@@ -153,7 +148,7 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
   /** Processes that made the table and wait for the column, and those that wait for their turn. */
   const readWaits = async () => [
     (await sql`select from pg_locks where relation = 'mirror.builds'::regclass and not granted`).length,
-    await countAdvisoryWaits(sql),
+    await countWaits(sql),
   ];
   const readSchema = async () => [
     await sql`
@@ -211,12 +206,12 @@ describe("a database that a later program migrated", () => {
     expect(await migrationStatus(sql, definitions)).toMatchObject(newer);
     await assertSchemaUsable(sql, definitions);
     expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: true });
-    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(true);
+    expect((await refreshReport(database.sql, defaultValues())).isLeft).toBe(true);
   });
 
   test("has its reports refreshed by any program that knows them", async () => {
     await add(true);
-    expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(false);
+    expect((await refreshReport(database.sql, defaultValues())).isLeft).toBe(false);
   });
 
   test("is not usable where one migration is not", async () => {
@@ -270,7 +265,7 @@ describe("a database", () => {
   ])("that never had our schema gets it, and is prepared again (embedded: %s)", async (embedded) => {
     await using database = await createTestDatabase({ migrated: false });
     for (let time = 0; time < 2; time++) {
-      await prepareDatabase(open(database.url, embedded), definitions, silentLog);
+      await prepareDatabase(open(database.url, embedded), database.sql, definitions, silentLog);
       expect(await stateOf(database)).toBe("current");
     }
   });
@@ -278,7 +273,7 @@ describe("a database", () => {
   test("whose schema is newer than the program is refused", async () => {
     await using database = await createTestDatabase();
     await database.sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`;
-    const refused = prepareDatabase(open(database.url, true), definitions, silentLog);
+    const refused = prepareDatabase(open(database.url, true), database.sql, definitions, silentLog);
     await expect(refused).rejects.toBeInstanceOf(SchemaVersionError);
   });
 
@@ -288,7 +283,7 @@ describe("a database", () => {
     const { prepareDatabase }: typeof import("../../../src/store/migrate/prepare.ts") = await import(
       new URL("src/store/migrate/prepare.ts", next.folder).href
     );
-    const refused = prepareDatabase(open(database.url), definitions, silentLog);
+    const refused = prepareDatabase(open(database.url), database.sql, definitions, silentLog);
     await expect(refused).rejects.toMatchObject({
       exitCode: 7,
       message: expect.stringMatching(/1 of \d+ migrations are missing/),
@@ -301,18 +296,24 @@ describe("a database", () => {
     await using database = await createTestDatabase();
     const changed = definitions.inOrder.map((one) => ({ ...one, hash: `${one.hash}0` })).slice(0, 1);
     const other = { ...definitions, inOrder: [...changed, ...definitions.inOrder.slice(1)] };
-    await expect(prepareDatabase(open(database.url), other, silentLog)).rejects.toMatchObject({
+    await expect(prepareDatabase(open(database.url), database.sql, other, silentLog)).rejects.toMatchObject({
       exitCode: 7,
       hint: expect.stringContaining("docmirror migrate"),
     });
-    await prepareDatabase(open(database.url, true), other, silentLog);
-    await prepareDatabase(open(database.url), other, silentLog);
+    await prepareDatabase(open(database.url, true), database.sql, other, silentLog);
+    await prepareDatabase(open(database.url), database.sql, other, silentLog);
   });
 
   test("is left alone when asked to stop", async () => {
     await using database = await createTestDatabase({ migrated: false });
     const reason = new Error("stop");
-    const stopped = prepareDatabase(open(database.url), definitions, silentLog, AbortSignal.abort(reason));
+    const stopped = prepareDatabase(
+      open(database.url),
+      database.sql,
+      definitions,
+      silentLog,
+      AbortSignal.abort(reason),
+    );
     await expect(stopped).rejects.toBe(reason);
     await migrate(database.url, definitions);
     expect(await stateOf(database)).toBe("current");

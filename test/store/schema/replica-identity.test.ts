@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { connectionsOf } from "../../support/connections.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
 import { TINY } from "../../support/service.ts";
@@ -28,6 +29,8 @@ test("with a publication for all tables a night is read and reported, and the ni
   for (const changed of [30, 0]) {
     const { summary } = await mirror.sync();
     expect(summary.status).toBe("succeeded");
-    expect(await refreshReport(mirror.databaseUrl, REPORT_SETTINGS)).toMatchObject({ changed });
+    expect(await refreshReport(connectionsOf(mirror.databaseUrl).sql, REPORT_SETTINGS)).toMatchObject({
+      changed,
+    });
   }
 });

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import { HEAD_BYTES, SessionStart } from "./session-start.ts";
+import { HEAD_BYTES, type SessionSettings, SessionStart } from "./session-start.ts";
 
 const ERROR = "E".charCodeAt(0);
 const READY = "Z".charCodeAt(0);
@@ -47,6 +47,8 @@ function createMessageReader(on: (type: number) => void): (chunk: Buffer) => voi
 export interface SocketEvents {
   /** A connection in use is lost. */
   onLost?(): void;
+  /** A pooler lends the sessions of this connection, and may give another one to each transaction. */
+  onLent?(): void;
   /** The server has said nothing for another `silentMs` to what it was asked. */
   onSilent?(): void;
   silentMs?: number | undefined;
@@ -73,13 +75,12 @@ export class DriverSocket extends EventEmitter {
   #isQuiet = false;
 
   /**
-   * `raw` is connected, or null for a connection that failed with `loss`. `settings` is the first statement
-   * of each session.
+   * `raw` is connected, or null for a connection that failed with `loss`. `settings` are made before the first statement.
    */
   constructor(
     raw: Socket | null,
     place: { host: string; port: number; loss?: Error },
-    settings: string,
+    settings: SessionSettings,
     events: SocketEvents = {},
   ) {
     super();
@@ -166,7 +167,8 @@ export class DriverSocket extends EventEmitter {
   #begin(raw: Socket, chunk: Buffer): void {
     try {
       const { toDriver, toServer } = this.#start.receive(chunk);
-      if (toServer !== null) raw.write(toServer);
+      if (toServer.length > 0) raw.write(toServer);
+      if (this.#start.state === "open" && this.#start.isLent) this.#events.onLent?.();
       if (toDriver.length > 0) this.emit("data", toDriver);
     } catch (error) {
       raw.destroy(error as Error);

@@ -2,13 +2,19 @@ import net from "node:net";
 import tls from "node:tls";
 import type { DatabaseAddress } from "../database-url.ts";
 import { DriverSocket, type SocketEvents } from "./driver-socket.ts";
-import { nameKind, SESSION_ATTRS, type ServerKind, sessionStatement } from "./session-start.ts";
+import {
+  nameKind,
+  SESSION_ATTRS,
+  type ServerKind,
+  type SessionSettings,
+  sessionSettings,
+} from "./session-start.ts";
 
 type Place = DatabaseAddress["hosts"][number];
 
 interface SocketOpenerOptions {
   timeoutMs: number;
-  settings: string;
+  settings: SessionSettings;
   /** For each connection that the driver uses. */
   events: SocketEvents;
   isRetired(): boolean;
@@ -27,8 +33,8 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
   const { hosts, targetSessionAttrs } = address;
   const rounds = targetSessionAttrs === undefined ? [null] : (SESSION_ATTRS[targetSessionAttrs] ?? []);
 
-  async function open(place: Place, statement: string, own?: SocketEvents): Promise<DriverSocket> {
-    const socket = new DriverSocket(await openSocket(place, address.tls, timeoutMs), place, statement, own);
+  async function open(place: Place, wanted: SessionSettings, own?: SocketEvents): Promise<DriverSocket> {
+    const socket = new DriverSocket(await openSocket(place, address.tls, timeoutMs), place, wanted, own);
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     return socket;
@@ -36,7 +42,7 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
 
   /** A session of ours may be read-only by its own settings, which say nothing about the server. */
   async function ask(place: Place): Promise<ServerKind> {
-    const asked = await open(place, sessionStatement(address.session));
+    const asked = await open(place, sessionSettings(address.session));
     const timer = setTimeout(() => asked.abandon(), timeoutMs);
     return findKind(asked).finally(() => clearTimeout(timer));
   }

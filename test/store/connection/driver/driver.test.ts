@@ -3,7 +3,11 @@ import { connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { DriverSocket, lastWords } from "../../../../src/store/connection/driver/driver-socket.ts";
-import { SessionStart, sessionStatement } from "../../../../src/store/connection/driver/session-start.ts";
+import {
+  type SessionSettings,
+  SessionStart,
+  sessionSettings,
+} from "../../../../src/store/connection/driver/session-start.ts";
 import { listenOnLoopback } from "../../../support/free-port.ts";
 
 const PLACE = { host: "127.0.0.1", port: 5432 };
@@ -29,12 +33,14 @@ function listen(socket: DriverSocket): string[] {
   return heard;
 }
 
+const SETTINGS: SessionSettings = { own: (pid) => `own ${pid}`, lent: "lent", local: "local" };
+
 const closed = (socket: DriverSocket) => new Promise((resolve) => socket.once("close", resolve));
 
 describe("a connection that is lost", () => {
   test("is an error for who waits, and closed only when nobody has written for a turn", async () => {
     const { raw, far } = await open();
-    const socket = new DriverSocket(raw, PLACE, "");
+    const socket = new DriverSocket(raw, PLACE, SETTINGS);
     const heard = listen(socket);
     far.destroy();
     await once(socket, "error");
@@ -49,7 +55,7 @@ describe("a connection that is lost", () => {
 
   test("lets what is ready be written before it is told", async () => {
     const loss = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
-    const socket = new DriverSocket(null, { ...PLACE, loss }, "");
+    const socket = new DriverSocket(null, { ...PLACE, loss }, SETTINGS);
     const heard = listen(socket);
     expect(heard).toEqual([]);
     await closed(socket);
@@ -58,7 +64,7 @@ describe("a connection that is lost", () => {
 
   test("ends nothing when the driver has let go of it", async () => {
     const { raw, far } = await open();
-    const socket = new DriverSocket(raw, PLACE, "");
+    const socket = new DriverSocket(raw, PLACE, SETTINGS);
     far.destroy();
     await closed(socket);
     socket.write(Buffer.from("a statement"));
@@ -104,13 +110,13 @@ const ERROR = message("E", "no such setting");
 
 /** What the driver hears and the server is told when these bytes come in pieces of this size. */
 function play(bytes: Buffer, size: number) {
-  const start = new SessionStart("select 1");
+  const start = new SessionStart(SETTINGS);
   const heard: Buffer[] = [];
   const told: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) {
     const { toDriver, toServer } = start.receive(bytes.subarray(at, at + size));
     heard.push(toDriver);
-    if (toServer !== null) told.push(toServer);
+    told.push(toServer);
   }
   return { heard: Buffer.concat(heard), told: Buffer.concat(told), state: start.state };
 }
@@ -122,7 +128,20 @@ describe("the start of a session", () => {
     const bytes = Buffer.concat([...LOGIN, READY, CHANGED, ...ANSWER, READY, ...FIRST]);
     expect(play(bytes, size)).toEqual({
       heard: Buffer.concat([...LOGIN, CHANGED, READY, ...FIRST]),
-      told: message("Q", "select 1\0"),
+      told: message("Q", "own 825373492\0"),
+      state: "open",
+    });
+  });
+
+  test.each([
+    1, 1000,
+  ])("makes those that a pooler keeps where it lends the session, in pieces of %i", (size) => {
+    const [columns, , complete] = ANSWER;
+    const none = [columns ?? "", complete ?? ""].map((one) => Buffer.from(one));
+    const bytes = Buffer.concat([...LOGIN, READY, ...none, READY, CHANGED, ...ANSWER, READY, ...FIRST]);
+    expect(play(bytes, size)).toEqual({
+      heard: Buffer.concat([...LOGIN, CHANGED, READY, ...FIRST]),
+      told: Buffer.concat([message("Q", "own 825373492\0"), message("Q", "lent\0")]),
       state: "open",
     });
   });
@@ -142,14 +161,14 @@ describe("the start of a session", () => {
   test.each([0, 3, 2 ** 20 + 1, 2 ** 32 - 1])("takes a message of %i bytes for no Postgres", (length) => {
     const head = Buffer.from("R\0\0\0\0");
     head.writeUInt32BE(length, 1);
-    expect(() => new SessionStart("select 1").receive(head)).toThrow("does not speak Postgres");
+    expect(() => new SessionStart(SETTINGS).receive(head)).toThrow("does not speak Postgres");
   });
 });
 
 test("a connection says again and again that an answer is owed, until the last of several has come", async () => {
   const { raw, far } = await open();
   let silences = 0;
-  const socket = new DriverSocket(raw, PLACE, "", { silentMs: 10, onSilent: () => silences++ });
+  const socket = new DriverSocket(raw, PLACE, SETTINGS, { silentMs: 10, onSilent: () => silences++ });
   const answer = async () => {
     const heard = once(raw, "data");
     far.write(message("Z", "I"));
@@ -160,8 +179,7 @@ test("a connection says again and again that an answer is owed, until the last o
     await systemClock.sleep(50);
     return silences > before;
   };
-  await answer();
-  await answer();
+  for (let time = 0; time < 3; time++) await answer();
   expect(await isSilent()).toBe(false);
   socket.write(Buffer.concat([message("Q", "one"), message("S"), message("H")]));
   for (const isOwed of [true, true, false]) {
@@ -171,15 +189,26 @@ test("a connection says again and again that an answer is owed, until the last o
   socket.destroy();
 });
 
-describe("sessionStatement", () => {
-  test("lets the later of two values hold, whatever their case, and ours in the end", () => {
-    const statement = sessionStatement({ Work_Mem: "1MB", timezone: "Asia/Tokyo" }, { work_mem: "2MB" });
-    expect(statement).toContain("E'work_mem', E'2MB'");
-    expect(statement).toContain("E'timezone', E'UTC'");
-    expect(statement).not.toMatch(/1MB|Tokyo/);
+describe("the settings of a session", () => {
+  test("are the later of two values, whatever their case, and ours in the end", () => {
+    const { own, lent, local } = sessionSettings(
+      { Work_Mem: "1MB", timezone: "Asia/Tokyo" },
+      { work_mem: "2MB" },
+    );
+    expect(own(7)).toContain("E'work_mem', E'2MB'");
+    expect(own(7)).toContain("E'timezone', E'UTC'");
+    expect(own(7)).toMatch(/'lock_timeout'.*5min.* where pg_catalog.pg_backend_pid\(\) = 7$/);
+    expect(own(7)).not.toMatch(/1MB|Tokyo/);
+    expect(lent).toMatch(/^select [^;]*E'timezone', E'UTC'[^;]*$/);
+    expect(lent).not.toContain("work_mem");
+    expect(local).toContain(`set local "work_mem" = E'2MB'`);
+    expect(local).not.toMatch(/timezone|lock_timeout/);
   });
 
-  test("quotes what comes from outside", () => {
-    expect(sessionStatement({ "a'b": String.raw`\' c` })).toContain(String.raw`E'a''b', E'\\'' c'`);
+  test("are quoted where they come from outside", () => {
+    const { own, local } = sessionSettings({ "a'b\"c": String.raw`\' c`, search_path: `public, "it's"` });
+    expect(own(1)).toContain(String.raw`E'a''b"c', E'\\'' c'`);
+    expect(local).toContain(String.raw`set local "a'b""c" = E'\\'' c'`);
+    expect(local).toContain(`set local "search_path" = E'public', E'it''s'`);
   });
 });

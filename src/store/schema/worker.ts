@@ -1,30 +1,9 @@
+/** What the worker keeps beside its runs: where the database is, notices, and how jobs ended. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, index, integer, jsonb, text } from "drizzle-orm/pg-core";
+import { bigint, index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
 import type { FileJob } from "../../base/metrics/labels.ts";
 import { moment, now, sync } from "./columns.ts";
-
-/**
- * Which process leads: it alone runs the schedule of the mirror. The lock says who may lead, and this row says
- * whether the one who has the lock is still alive. A frozen process keeps its lock, but its heartbeat stops.
- */
-export const leader = sync.table(
-  "leader",
-  {
-    /** Always true, so there is one row. */
-    id: boolean().primaryKey().default(true),
-    term: bigint({ mode: "number" }).notNull(),
-    /** A random name of the process. All of its connections end their application name with it. */
-    instance: text().notNull(),
-    pid: integer().notNull(),
-    host: text().notNull(),
-    backend_pid: integer().notNull(),
-    since: moment().notNull(),
-    heartbeat_at: moment().notNull(),
-    resigned_at: moment(),
-  },
-  (table) => [check("leader_one_row", sql`${table.id}`)],
-);
 
 /** Where this database was: the first run that ended there, and what tells that place from others. */
 export const places = sync.table("places", {

@@ -1,0 +1,259 @@
+/**
+ * What one process of a mirror does at a time: a run, the lead, the pages of the files. Each is a lease, a row with a term and an end
+ * by the clock of Postgres:
+ *
+ *   free ──take: begins a term──▶ held ──keep, each few seconds──▶ held
+ *   held ──release, or the session of the holder is gone, or nobody renewed it for 30 s──▶ free
+ *
+ * A holder that was frozen, or cut off, does not know that its lease is over. So each transaction that writes proves its term, and a
+ * takeover waits for those that are open: no transaction of an old holder commits after it. Nothing here belongs to a session, so a
+ * pooler in any mode will do, and a role that may not write the mirror can take no lease.
+ */
+import { hostname } from "node:os";
+import { LockedError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { renewConnections, renewOtherConnections } from "../connection/connect.ts";
+import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
+import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
+import type { LeaseName } from "../schema/leases.ts";
+
+/** How long a lease lasts that nobody renews. */
+const LASTS_MS = 30_000;
+/** How often its holder renews it. */
+export const RENEW_MS = 5000;
+/** A takeover waits so long for the open transactions of the last holder. Until the next try the lease counts as held. */
+const LOCK_TIMEOUT = "3s";
+/** A server that says nothing for so long has lost the connection. */
+const ANSWER_WITHIN_MS = 10_000;
+const NO_RIGHT = "42501";
+
+/** A process that has a lease. The times are by the clock of Postgres. */
+export interface Holder {
+  term: number;
+  /** A random name of the process, with which the application names of its sessions end. */
+  instance: string;
+  pid: number;
+  host: string;
+  since: string;
+  renewed_at: string;
+}
+
+/** A lease that this process took. */
+export interface Lease {
+  readonly term: number;
+  /**
+   * Renews it. False is for good: another process has taken it over, or it was released. Throws `StoreError` while Postgres does
+   * not answer: then nobody knows. Concurrent calls share one answer.
+   */
+  keep(): Promise<boolean>;
+  /**
+   * In each transaction that writes: nobody takes the lease over before that ends. Throws `LockedError` where somebody has, or it was
+   * released.
+   */
+  assertHolds(tx: TransactionSql): Promise<void>;
+  /** Frees it at once. Never throws: without an answer the lease ends by itself. May be called twice. */
+  release(): Promise<void>;
+}
+
+export interface Leases {
+  /** The lease, or who has it. Throws `StoreError`. */
+  take(name: LeaseName): Promise<Lease | Holder>;
+}
+
+export const isLease = (taken: Lease | Holder): taken is Lease => "keep" in taken;
+
+/**
+ * The leases of one process. `sql` is a pool of one connection that does nothing else, so that no renewal waits for other work, and
+ * that lasts as long as the process. All sessions of the process end their names with `instance`.
+ */
+export function createLeases(sql: Sql, { instance, log }: { instance: string; log: Logger }): Leases {
+  /** Whether our connection has a session of its own. Else a pooler lends it one, which outlives us. */
+  let hasSession = false;
+  /** When the server began that answered last. */
+  let server: string | null = null;
+  let wasSilent = false;
+
+  /** Gives the connection up when the server says nothing for 10 s, or takes no writes: a new one may lead to another server. */
+  async function ask<T>(doing: string, fn: () => Promise<T>): Promise<T> {
+    const late = setTimeout(() => {
+      wasSilent = true;
+      renewConnections(sql);
+    }, ANSWER_WITHIN_MS);
+    try {
+      return await withStoreErrors(doing, fn);
+    } catch (error) {
+      if (sqlstateOf(error) === READ_ONLY) renewConnections(sql);
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /**
+   * A server that fell silent and was replaced may hold the other connections of this process for hours. One that was only slow keeps
+   * them.
+   */
+  function noteServer(startedAt: string): void {
+    if (wasSilent && server !== null && startedAt !== server) renewOtherConnections(sql);
+    server = startedAt;
+    wasSilent = false;
+  }
+
+  /** The session that ends with this process: one row, of nulls behind a pooler. */
+  const session = (of: AnySql) => of`
+    (values (1)) as one left join pg_stat_activity as session on session.pid = pg_backend_pid() and ${hasSession}`;
+  const until = (of: AnySql) => of`clock_timestamp() + ${LASTS_MS} * interval '1 millisecond'`;
+
+  function hold(name: LeaseName, term: number): Lease {
+    let isReleased = false;
+    let keeping: Promise<boolean> | null = null;
+
+    const keep = () =>
+      ask(`keep the lease of the ${name}`, async () => {
+        const [kept] = await sql<{ server: string }[]>`
+          update sync.leases set renewed_at = clock_timestamp(), until = ${until(sql)},
+            backend_pid = session.pid, backend_start = session.backend_start
+          from ${session(sql)} where name = ${name} and term = ${term} returning pg_postmaster_start_time()::text as server`;
+        if (kept) noteServer(kept.server);
+        return kept !== undefined;
+      });
+
+    return {
+      term,
+      async keep() {
+        if (isReleased) return false;
+        keeping ??= keep().finally(() => {
+          keeping = null;
+        });
+        return keeping;
+      },
+      async assertHolds(tx) {
+        const own = await tx`
+          select from sync.leases where name = ${name} and term = ${term} and until > '-infinity' for key share`;
+        if (own.count === 0) throw new LockedError(`another process has the lease of the ${name} by now`);
+      },
+      async release() {
+        if (isReleased) return;
+        isReleased = true;
+        await sql`
+          update sync.leases set until = '-infinity' where name = ${name} and term = ${term}`.catch(() => {});
+      },
+    };
+  }
+
+  return {
+    async take(name) {
+      let seen: Seen | null = null;
+      const take = () =>
+        withTransaction(sql, async (tx) => {
+          seen = await look(tx, name);
+          hasSession = seen.hasSession;
+          noteServer(seen.server);
+          const { holder } = seen;
+          if (holder && seen.isHeld) return holder;
+          if (holder && seen.isSilent && holder.instance !== instance) await oust(tx, name, holder, log);
+          const [taken] = await tx<{ term: number }[]>`
+            insert into sync.leases as last
+              (name, term, instance, pid, host, since, renewed_at, until, backend_pid, backend_start)
+            select ${name}, 1, ${instance}, ${process.pid}, ${hostname()}, clock_timestamp(), clock_timestamp(), ${until(tx)},
+              session.pid, session.backend_start
+            from ${session(tx)}
+            on conflict (name) do update set term = last.term + 1, instance = excluded.instance, pid = excluded.pid,
+              host = excluded.host, since = excluded.since, renewed_at = excluded.renewed_at, until = excluded.until,
+              backend_pid = excluded.backend_pid, backend_start = excluded.backend_start
+            where not sync.is_held(last) returning term`;
+          return taken ? hold(name, taken.term) : null;
+        });
+      return ask(`take the lease of the ${name}`, async () => {
+        for (;;) {
+          const taken = await take().catch((error: unknown) => {
+            if (sqlstateOf(error) === LOCK_NOT_HAD && seen?.holder) return seen.holder;
+            throw error;
+          });
+          // Null: another process took it between the look and the try.
+          if (taken !== null) return taken;
+        }
+      });
+    },
+  };
+}
+
+interface Seen {
+  /** The last one who took it; null where nobody ever did. */
+  holder: Holder | null;
+  isHeld: boolean;
+  /** It was neither released nor renewed in time. */
+  isSilent: boolean;
+  hasSession: boolean;
+  /** When the server began. */
+  server: string;
+}
+
+async function look(tx: TransactionSql, name: LeaseName): Promise<Seen> {
+  type Row = Omit<Seen, "holder" | "hasSession"> & Holder & { backendPid: number; isTaken: boolean };
+  const rows = await tx<Row[]>`
+    select set_config('lock_timeout', ${LOCK_TIMEOUT}, true), pg_backend_pid() as "backendPid",
+      pg_postmaster_start_time()::text as server, lease.name is not null as "isTaken",
+      coalesce(sync.is_held(lease), false) as "isHeld", coalesce(until > '-infinity', false) as "isSilent",
+      term, instance, pid, host, since, renewed_at
+    from (values (1)) as one left join sync.leases as lease on name = ${name}`;
+  const [row] = rows;
+  if (row === undefined) throw new Error("a look at a lease gave no row");
+  const { backendPid, server, isTaken, isHeld, isSilent, term, instance, pid, host, since, renewed_at } = row;
+  const holder = isTaken ? { term, instance, pid, host, since, renewed_at } : null;
+  return { holder, isHeld, isSilent: isSilent && !isHeld, hasSession: rows.state.pid === backendPid, server };
+}
+
+/**
+ * Ends what a process has that died, froze or was cut off: its sessions, which keep their transactions and the locks of rows, and its
+ * other leases, so that its run ends with its lead.
+ */
+async function oust(tx: TransactionSql, name: LeaseName, { instance, pid, host }: Holder, log: Logger) {
+  const who = { lease: name, pid, host };
+  try {
+    const ended = await tx.savepoint(
+      (inner) => inner`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()
+          and position(${` #${instance}`} in application_name) > 0`,
+    );
+    if (ended.count > 0) log.warn(who, "the process that had the lease was silent; ended its sessions");
+  } catch (error) {
+    if (sqlstateOf(error) !== NO_RIGHT) throw error;
+    log.warn(
+      who,
+      "the process that had the lease is silent, and this role may not end its sessions: grant it pg_signal_backend",
+    );
+  }
+  await tx`
+    update sync.leases set term = term + 1, until = '-infinity'
+    where instance = ${instance} and name <> ${name} and until > '-infinity'`;
+}
+
+/** Who has it now; null where nobody has. Also a standby says so. */
+export async function findHolder(sql: AnySql, name: LeaseName): Promise<Holder | null> {
+  const [holder] = await sql<Holder[]>`
+    select term, instance, pid, host, since, renewed_at from sync.leases as lease where name = ${name} and sync.is_held(lease)`;
+  return holder ?? null;
+}
+
+/**
+ * For a transaction that must meet no holder, as that of a migration: nobody has the lease, and nobody takes it before the transaction
+ * ends. False where somebody has it. Older schemas have no leases: the migration that makes them ends the runs of older programs.
+ */
+export async function tryReserve(tx: TransactionSql, name: LeaseName): Promise<boolean> {
+  const [made] = await tx`select where to_regclass('sync.leases') is not null`;
+  if (made === undefined) return true;
+  // The look comes first: the statement behind it would wait for the open transactions of a holder.
+  if ((await findHolder(tx, name)) !== null) return false;
+  const reserved = await tx`
+    insert into sync.leases as last (name, term, instance, pid, host, since, renewed_at, until)
+    values (${name}, 1, '', ${process.pid}, ${hostname()}, clock_timestamp(), clock_timestamp(), '-infinity')
+    on conflict (name) do update set term = last.term + 1, until = excluded.until where not sync.is_held(last)`;
+  return reserved.count > 0;
+}
+
+/** For people, such as "process 4711 on host, since 2026-05-01 03:04:05Z". */
+export function describeHolder({ pid, host, since }: Holder): string {
+  return `process ${pid} on ${host}, since ${since.slice(0, 19)}Z`;
+}

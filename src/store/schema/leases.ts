@@ -1,0 +1,27 @@
+import { bigint, integer, text, unique } from "drizzle-orm/pg-core";
+import { moment, sync } from "./columns.ts";
+
+/** What one process at a time may do (`src/store/ledger/leases.ts`). */
+export type LeaseName = "run" | "lead" | "content";
+
+export const leases = sync.table(
+  "leases",
+  {
+    name: text().$type<LeaseName>().primaryKey(),
+    /** Counts the holders. What a holder writes proves its term. */
+    term: bigint({ mode: "number" }).notNull(),
+    /** A random name of the process. All of its connections end their application name with it. */
+    instance: text().notNull(),
+    pid: integer().notNull(),
+    host: text().notNull(),
+    since: moment().notNull(),
+    renewed_at: moment().notNull(),
+    /** By the clock of Postgres. In the past once it was released. */
+    until: moment().notNull(),
+    /** The session of the holder, which ends with its process. Null behind a pooler, whose sessions stay. */
+    backend_pid: integer(),
+    backend_start: moment(),
+  },
+  // A change of the term counts as one of the key: a takeover waits for those that read the row for key share, a renewal does not.
+  (table) => [unique("leases_term").on(table.name, table.term)],
+);
