@@ -42,11 +42,10 @@ async function serve(context: CommandContext): Promise<never> {
       ownerUrl = opened.url;
       return { ...opened, url: await readerUrlOf(opened) };
     },
-    prepare: ({ url }) =>
-      withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {
-        await assertMirror(sql, readDefinitions(), mirrorPlace(place));
-        await warnOfOther(context, sql);
-      }),
+    async prepare(_opened, sql) {
+      await assertMirror(sql, readDefinitions(), mirrorPlace(place));
+      await warnOfOther(context, sql);
+    },
     isLoginFixed: false,
     clock,
     log,

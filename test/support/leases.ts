@@ -1,5 +1,6 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { createProbe } from "../../src/store/connection/probe.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createConnections } from "../../src/store/ledger/connections.ts";
 import { createLeases, isLease, type Lease } from "../../src/store/ledger/leases.ts";
@@ -36,7 +37,7 @@ export function otherProcess(databaseUrl: string, program = "docmirror other") {
 /** The lease of a run for a process that comes after all others of this database. */
 export async function nextLease(sql: Sql): Promise<Lease> {
   await sql`update sync.leases set until = '-infinity'`;
-  const taken = await createLeases(sql, { instance: "next01", log: silentLog }).take("run");
+  const taken = await createLeases(createProbe(sql), { instance: "next01", log: silentLog }).take("run");
   if (isLease(taken)) return taken;
   throw new Error("a lease that was given up is held");
 }

@@ -44,7 +44,7 @@ export async function keepWorking(
   const database = createKeptDatabase({
     program: `docmirror ${what}`,
     open: async (openSignal) => openDatabase({ ...(await reread()), log, signal: openSignal }),
-    async prepare(opened, { sql }, prepareSignal) {
+    async prepare(opened, sql, prepareSignal) {
       await assertNotDemo(sql, baseUrl);
       await prepareDatabase(opened, sql, readDefinitions(), log, prepareSignal).catch((error: unknown) => {
         // Someone migrated: to try again each minute would help nobody.

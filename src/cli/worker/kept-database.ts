@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createTrouble } from "../../base/trouble.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { isAway, isDown, isLoginRefused, toStoreError } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { type Connections, createConnections } from "../../store/ledger/connections.ts";
@@ -15,7 +16,7 @@ export interface KeptDatabaseDeps {
   /** Called again after each failure, since its settings may have changed. */
   open(signal: AbortSignal): Promise<OpenDatabase>;
   /** Brings the schema up to date, or throws. */
-  prepare(database: OpenDatabase, connections: Connections, signal: AbortSignal): Promise<void>;
+  prepare(database: OpenDatabase, sql: Sql, signal: AbortSignal): Promise<void>;
   /**
    * Whether another login comes with the next start of this process alone. Then a refused one is not waited for, since a
    * supervisor does that.
@@ -23,6 +24,8 @@ export interface KeptDatabaseDeps {
   isLoginFixed: boolean;
   clock: Clock;
   log: Logger;
+  /** @default those of `connections.ts` */
+  createConnections?: typeof createConnections;
 }
 
 /** A database that is used as long as the process lives, and may be down for some of that time. */
@@ -58,8 +61,9 @@ export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
     database ??= await open(signal);
     // What runs on the connections of another password, or another port, comes to its end.
     url = database.url;
-    connections ??= createConnections(() => url, { program, log });
-    await prepare(database, connections, signal);
+    connections ??= (deps.createConnections ?? createConnections)(() => url, { program, log });
+    const opened = database;
+    await connections.probe.ask("use the database", (sql) => prepare(opened, sql, signal));
     return connections;
   }
 

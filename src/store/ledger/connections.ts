@@ -2,6 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Logger } from "../../base/log.ts";
 import { connect, nameInstance, renewConnections } from "../connection/connect.ts";
 import { type Loan, lend } from "../connection/loan.ts";
+import { createProbe, type Probe } from "../connection/probe.ts";
 import type { Sql } from "../connection/sql.ts";
 import { createLeases, type Leases } from "./leases.ts";
 
@@ -13,6 +14,8 @@ export interface Connections {
   /** Shared by all work of the process. What it commits outlasts a crash of the server. */
   readonly sql: Sql;
   readonly leases: Leases;
+  /** The connection of the leases. It finds out that a server that fell silent was replaced. */
+  readonly probe: Probe;
   /** The name of the process, with which the application names of all its sessions end. */
   readonly instance: string;
   /** The URL, for sessions of another kind. They have the name too. */
@@ -43,6 +46,7 @@ export function createConnections(
   const session = { ...patient, synchronous_commit: "on" };
   const sql = connect(named, { applicationName: program, max: MOST, session, log });
   const own = connect(named, { applicationName: `${program} lease`, max: 1, session: patient });
+  const probe = createProbe(own);
   const renew = () => renewConnections(sql);
 
   async function cancelWaits(): Promise<void> {
@@ -54,7 +58,8 @@ export function createConnections(
 
   return {
     sql,
-    leases: createLeases(own, { instance, log }),
+    leases: createLeases(probe, { instance, log }),
+    probe,
     instance,
     url: named,
     renew,

@@ -12,9 +12,9 @@
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { renewConnections, renewOtherConnections } from "../connection/connect.ts";
+import type { Probe } from "../connection/probe.ts";
 import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
-import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
+import { LOCK_NOT_HAD, sqlstateOf } from "../connection/store-errors.ts";
 import type { LeaseName } from "../schema/leases.ts";
 
 /** How long a lease lasts that nobody renews. */
@@ -23,8 +23,6 @@ const LASTS_MS = 30_000;
 export const RENEW_MS = 5000;
 /** A takeover waits so long for the open transactions of the last holder. Until the next try the lease counts as held. */
 const LOCK_TIMEOUT = "3s";
-/** A server that says nothing for so long has lost the connection. */
-const ANSWER_WITHIN_MS = 10_000;
 const NO_RIGHT = "42501";
 
 /** A process that has a lease. The times are by the clock of Postgres. */
@@ -63,41 +61,12 @@ export interface Leases {
 export const isLease = (taken: Lease | Holder): taken is Lease => "keep" in taken;
 
 /**
- * The leases of one process. `sql` is a pool of one connection that does nothing else, so that no renewal waits for other work, and
- * that lasts as long as the process. All sessions of the process end their names with `instance`.
+ * The leases of one process. `probe` lasts as long as the process, and no renewal waits there for other work. All sessions of the
+ * process end their names with `instance`.
  */
-export function createLeases(sql: Sql, { instance, log }: { instance: string; log: Logger }): Leases {
+export function createLeases({ ask }: Probe, { instance, log }: { instance: string; log: Logger }): Leases {
   /** Whether our connection has a session of its own. Else a pooler lends it one, which outlives us. */
   let hasSession = false;
-  /** When the server began that answered last. */
-  let server: string | null = null;
-  let wasSilent = false;
-
-  /** Gives the connection up when the server says nothing for 10 s, or takes no writes: a new one may lead to another server. */
-  async function ask<T>(doing: string, fn: () => Promise<T>): Promise<T> {
-    const late = setTimeout(() => {
-      wasSilent = true;
-      renewConnections(sql);
-    }, ANSWER_WITHIN_MS);
-    try {
-      return await withStoreErrors(doing, fn);
-    } catch (error) {
-      if (sqlstateOf(error) === READ_ONLY) renewConnections(sql);
-      throw error;
-    } finally {
-      clearTimeout(late);
-    }
-  }
-
-  /**
-   * A server that fell silent and was replaced may hold the other connections of this process for hours. One that was only slow keeps
-   * them.
-   */
-  function noteServer(startedAt: string): void {
-    if (wasSilent && server !== null && startedAt !== server) renewOtherConnections(sql);
-    server = startedAt;
-    wasSilent = false;
-  }
 
   /** The session that ends with this process: one row, of nulls behind a pooler. */
   const session = (of: AnySql) => of`
@@ -109,13 +78,12 @@ export function createLeases(sql: Sql, { instance, log }: { instance: string; lo
     let keeping: Promise<boolean> | null = null;
 
     const keep = () =>
-      ask(`keep the lease of the ${name}`, async () => {
-        const [kept] = await sql<{ server: string }[]>`
+      ask(`keep the lease of the ${name}`, async (sql) => {
+        const kept = await sql`
           update sync.leases set renewed_at = clock_timestamp(), until = ${until(sql)},
             backend_pid = session.pid, backend_start = session.backend_start
-          from ${session(sql)} where name = ${name} and term = ${term} returning pg_postmaster_start_time()::text as server`;
-        if (kept) noteServer(kept.server);
-        return kept !== undefined;
+          from ${session(sql)} where name = ${name} and term = ${term}`;
+        return kept.count > 0;
       });
 
     return {
@@ -135,8 +103,11 @@ export function createLeases(sql: Sql, { instance, log }: { instance: string; lo
       async release() {
         if (isReleased) return;
         isReleased = true;
-        await sql`
-          update sync.leases set until = '-infinity' where name = ${name} and term = ${term}`.catch(() => {});
+        await ask(
+          `give up the lease of the ${name}`,
+          (sql) => sql`
+            update sync.leases set until = '-infinity' where name = ${name} and term = ${term}`,
+        ).catch(() => {});
       },
     };
   }
@@ -144,11 +115,10 @@ export function createLeases(sql: Sql, { instance, log }: { instance: string; lo
   return {
     async take(name) {
       let seen: Seen | null = null;
-      const take = () =>
+      const take = (sql: Sql) =>
         withTransaction(sql, async (tx) => {
           seen = await look(tx, name);
           hasSession = seen.hasSession;
-          noteServer(seen.server);
           const { holder } = seen;
           if (holder && seen.isHeld) return holder;
           if (holder && seen.isSilent && holder.instance !== instance) await oust(tx, name, holder, log);
@@ -164,9 +134,9 @@ export function createLeases(sql: Sql, { instance, log }: { instance: string; lo
             where not sync.is_held(last) returning term`;
           return taken ? hold(name, taken.term) : null;
         });
-      return ask(`take the lease of the ${name}`, async () => {
+      return ask(`take the lease of the ${name}`, async (sql) => {
         for (;;) {
-          const taken = await take().catch((error: unknown) => {
+          const taken = await take(sql).catch((error: unknown) => {
             if (sqlstateOf(error) === LOCK_NOT_HAD && seen?.holder) return seen.holder;
             throw error;
           });
@@ -185,23 +155,21 @@ interface Seen {
   /** It was neither released nor renewed in time. */
   isSilent: boolean;
   hasSession: boolean;
-  /** When the server began. */
-  server: string;
 }
 
 async function look(tx: TransactionSql, name: LeaseName): Promise<Seen> {
   type Row = Omit<Seen, "holder" | "hasSession"> & Holder & { backendPid: number; isTaken: boolean };
   const rows = await tx<Row[]>`
     select set_config('lock_timeout', ${LOCK_TIMEOUT}, true), pg_backend_pid() as "backendPid",
-      pg_postmaster_start_time()::text as server, lease.name is not null as "isTaken",
+      lease.name is not null as "isTaken",
       coalesce(sync.is_held(lease), false) as "isHeld", coalesce(until > '-infinity', false) as "isSilent",
       term, instance, pid, host, since, renewed_at
     from (values (1)) as one left join sync.leases as lease on name = ${name}`;
   const [row] = rows;
   if (row === undefined) throw new Error("a look at a lease gave no row");
-  const { backendPid, server, isTaken, isHeld, isSilent, term, instance, pid, host, since, renewed_at } = row;
+  const { backendPid, isTaken, isHeld, isSilent, term, instance, pid, host, since, renewed_at } = row;
   const holder = isTaken ? { term, instance, pid, host, since, renewed_at } : null;
-  return { holder, isHeld, isSilent: isSilent && !isHeld, hasSession: rows.state.pid === backendPid, server };
+  return { holder, isHeld, isSilent: isSilent && !isHeld, hasSession: rows.state.pid === backendPid };
 }
 
 /**

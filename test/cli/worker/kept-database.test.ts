@@ -3,6 +3,7 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createKeptDatabase } from "../../../src/cli/worker/kept-database.ts";
 import type { OpenDatabase } from "../../../src/store/embedded/open-embedded.ts";
+import type { Connections } from "../../../src/store/ledger/connections.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const never = new AbortController().signal;
@@ -27,10 +28,16 @@ function setup(fault: (nth: number) => StoreError | false, isLoginFixed = false)
       if (met) throw met;
     },
     isLoginFixed,
+    createConnections: (url) =>
+      ({
+        url: url as () => string,
+        probe: { ask: (_doing, fn) => fn(undefined as never) },
+        end: async () => {},
+      }) as Connections,
   });
-  /** Gives the URL of the connections, without the name of the process. */
+  /** Gives the URL of the connections. */
   const database = {
-    ready: async (signal: AbortSignal) => (await kept.ready(signal)).url().replace(/\?.*/, ""),
+    ready: async (signal: AbortSignal) => (await kept.ready(signal)).url(),
     close: kept.close,
   };
   return { clock, database, counts };

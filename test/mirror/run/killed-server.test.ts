@@ -242,6 +242,6 @@ test("of four syncs started at once one runs, and three exit 10 and say who runs
   );
   expect(ends.map(({ code }) => code).sort()).toEqual([0, 10, 10, 10]);
   for (const { code, stderr } of ends) {
-    if (code === 10) expect(stderr).toMatch(/another run holds the lock: run 1, process \d+ on /);
+    if (code === 10) expect(stderr).toMatch(/another run is under way: run 1, process \d+ on /);
   }
 });

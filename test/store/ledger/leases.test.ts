@@ -2,6 +2,7 @@ import { describe, expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { createProbe } from "../../../src/store/connection/probe.ts";
 import { type TransactionSql, withTransaction } from "../../../src/store/connection/sql.ts";
 import { createConnections } from "../../../src/store/ledger/connections.ts";
 import {
@@ -66,7 +67,7 @@ describe("a lease", () => {
   test("is had by one of 40 that take it at once", async () => {
     for (let time = 0; time < 5; time++) {
       const all = Array.from({ length: 40 }, (_, at) =>
-        createLeases(sql, { instance: `h${at}`, log: silentLog }),
+        createLeases(createProbe(sql), { instance: `h${at}`, log: silentLog }),
       );
       const taken = await Promise.all(all.map((leases) => leases.take("content")));
       expect(taken.filter(isLease)).toHaveLength(1);
