@@ -214,7 +214,7 @@ async function benchRate(): Promise<void> {
     worst = Math.max(worst, end - start + 1);
   }
   // The share is that of the walks: before them the root is asked for, behind them come a few single records.
-  const pages = arrivals.filter(({ isPage }) => isPage);
+  const pages = arrivals.filter(({ asksFor }) => asksFor === "page");
   const [first, last] = [pages[0]?.atMs ?? 0, pages.at(-1)?.atMs ?? 0];
   const during = arrivals.filter(({ atMs }) => atMs >= first && atMs <= last).length;
   const used = (during - 1) / ((last - first) / 1000) / 50;

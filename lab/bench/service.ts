@@ -5,9 +5,9 @@ import { createWorld, startSimulation } from "../../test/support/simulation.ts";
 
 /** A request as the service saw it. */
 export interface Arrival {
+  /** Milliseconds since 1970. */
   atMs: number;
-  /** Whether a page of a list was asked for, and not the root, a schema or a single record. */
-  isPage: boolean;
+  asksFor: "root" | "schema" | "page" | "detail";
 }
 
 export interface ServiceOptions {
@@ -37,16 +37,23 @@ const service = await startSimulation({
   latencyMs,
   cacheBytes: 512 * 1024 * 1024,
   async intercept(request, next) {
-    const isPage = request.url.includes("limit=");
-    arrivals.push({ atMs: performance.now(), isPage });
+    const asksFor = kindOf(request.url);
+    arrivals.push({ atMs: performance.timeOrigin + performance.now(), asksFor });
     const reply = await next();
-    if (deletes && isPage && request.url.includes("/build/")) {
+    if (deletes && asksFor === "page" && request.url.includes("/build/")) {
       const [newest] = await listBuilds(1);
       if (newest !== undefined) world.deleteRecord("build", newest);
     }
     return reply;
   },
 });
+
+function kindOf(url: string): Arrival["asksFor"] {
+  if (url.includes("limit=")) return "page";
+  const path = url.replace(/\?.*/, "");
+  if (path.endsWith("/schema/")) return "schema";
+  return path.endsWith("/v1/") ? "root" : "detail";
+}
 
 async function listBuilds(limit: number): Promise<string[]> {
   const { records } = await world.catalog().list("build", { filters: [], offset: 0, limit });

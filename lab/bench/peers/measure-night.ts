@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { Arrival } from "../service.ts";
 import type { Service } from "../start-service.ts";
 import type { PeerPostgres } from "./peer-postgres.ts";
 import { endedChildrenCpu, treeMemory } from "./process-figures.ts";
@@ -15,6 +16,10 @@ export interface Night {
   /** The most resident memory that its processes had together, in MB. */
   peakMb: number;
   requests: number;
+  /** When it was started, in milliseconds since 1970, its requests as the service saw them, and what it wrote to stderr. */
+  startedAtMs: number;
+  arrivals: Arrival[];
+  log: string;
   exitCode: number | null;
 }
 
@@ -37,6 +42,7 @@ export async function measureNight(options: NightOptions): Promise<Night> {
   await service.ask({ reset: true });
   const [cpuBefore, databaseBefore] = [endedChildrenCpu(), await postgres.cpu(databaseUrl)];
   const startedAt = performance.now();
+  const startedAtMs = performance.timeOrigin + startedAt;
   const child = spawn(file, args, {
     cwd: folder,
     env: { ...process.env, ...program.env },
@@ -46,21 +52,24 @@ export async function measureNight(options: NightOptions): Promise<Night> {
   const watch = setInterval(() => {
     peakMb = Math.max(peakMb, treeMemory(child.pid ?? 0));
   }, LOOK_EVERY_MS);
-  let said = "";
+  let log = "";
   child.stderr.on("data", (chunk) => {
-    said = (said + chunk).slice(-2000);
+    log += chunk;
   });
   const [exitCode] = (await once(child, "exit")) as [number | null];
   const seconds = (performance.now() - startedAt) / 1000;
   clearInterval(watch);
-  if (exitCode !== 0 && !mayFail) throw new Error(`${program.name} exited ${exitCode}: ${said}`);
-  const arrivals = (await service.ask({ arrivals: true })) as unknown[];
+  if (exitCode !== 0 && !mayFail) throw new Error(`${program.name} exited ${exitCode}: ${log.slice(-2000)}`);
+  const arrivals = (await service.ask({ arrivals: true })) as Arrival[];
   return {
     seconds,
     programCpu: endedChildrenCpu() - cpuBefore,
     databaseCpu: (await postgres.cpu(databaseUrl)) - databaseBefore,
     peakMb,
     requests: arrivals.length,
+    startedAtMs,
+    arrivals,
+    log,
     exitCode,
   };
 }
