@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
-import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
+import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import { createTestClient } from "../../support/client.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock, createHandClock } from "../../support/fake-clock.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 
 const asIs = { parse: (value: unknown) => value };
@@ -80,72 +81,100 @@ it("keeps clients apart that come one after the other, and slow after a refusal"
     searchParams.has("busy") ? { status: 429, headers: { "retry-after": "0" } } : {},
   );
   const clock = createFakeClock();
-  const shared = createHostPace({ ratePerSecond: 50, clock });
-  const turns: number[] = [];
-  const turn = (signal: AbortSignal) => shared.turn(signal).then(() => void turns.push(performance.now()));
-  const pace = { ...shared, turn };
+  const pace = createHostPace({ ratePerSecond: 4, clock });
+  const nowMs = () => clock.now().getTime();
   const askBy = async (path: string) => {
     await using client = createTestClient(server.url, { clock, pace, retries: 0 });
     await client.fetchJson(path, asIs).catch(() => {});
   };
-  /** Milliseconds before each of some requests, by a client of its own; together, since one that is noticed late is made up for. */
+  /** Milliseconds from one request to the last of some, by a client of its own each. */
   const takeLong = async (count: number) => {
-    const from = turns.at(-1) ?? performance.now();
+    await askBy("/api/v1/");
+    const from = nowMs();
     for (let asked = 0; asked < count; asked++) await askBy("/api/v1/");
-    return (turns.at(-1) ?? 0) - from;
+    return nowMs() - from;
   };
-  await askBy("/api/v1/");
-  expect(await takeLong(6)).toBeGreaterThan(4 * 20);
+  expect(await takeLong(12)).toBeGreaterThanOrEqual(11 * 250);
   for (let refused = 0; refused < 3; refused++) await askBy("/api/v1/?busy");
-  expect(await takeLong(4)).toBeGreaterThan(2 * 8 * 20);
+  expect(await takeLong(4)).toBeGreaterThan(3 * 7 * 250);
 });
 
 const { signal } = new AbortController();
-
-/** Two more than the rate: a turn begins at each end of the second. */
-const MOST_IN_A_SECOND = 52;
 
 /** The most turns that were given within any second. */
 function worstSecond(times: readonly number[]): number {
   return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
 }
 
-/** Takes turns, `together` at a time, in virtual time. Gives the moment of each in milliseconds. */
-async function takeTurns(pace: HostPace, count: number, { together = 1, inFlight = 1 } = {}) {
-  const times: number[] = [];
-  const take = async () => {
-    await pace.turn(signal);
-    times.push(Date.now());
-  };
-  const one = async () => {
-    while (times.length < count) await Promise.all(Array.from({ length: together }, take));
-  };
-  const all = Promise.all(Array.from({ length: inFlight }, one));
-  await vi.advanceTimersByTimeAsync(60_000);
-  await all;
-  return times;
+/** A pace in virtual time, whose timers fire late by what `late` says. */
+function setUpTurns(ratePerSecond: number, late = () => 0) {
+  const clock = createHandClock("2024-05-15T12:00:00Z");
+  const sleep = (ms: number, until?: AbortSignal) => clock.sleep(ms + late(), until);
+  const pace = createHostPace({ ratePerSecond, clock: { now: clock.now, sleep } });
+  /** Takes turns, `together` at a time. Gives the moment of each in milliseconds. */
+  async function take(count: number, { together = 1, inFlight = 1, restMs = (): number => 0 } = {}) {
+    const times: number[] = [];
+    const takeOne = async () => {
+      await pace.turn(signal);
+      times.push(clock.now().getTime());
+    };
+    const one = async () => {
+      while (times.length < count) {
+        await Promise.all(Array.from({ length: together }, takeOne));
+        const ms = restMs();
+        if (ms > 0) await clock.sleep(ms);
+      }
+    };
+    const all = Promise.all(Array.from({ length: inFlight }, one));
+    await clock.advance(600_000);
+    await all;
+    return times;
+  }
+  return { clock, pace, take };
 }
 
 describe("the turns of a pace", () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
-    return () => vi.useRealTimers();
-  });
-
   it.each([
     ["one after another", {}],
     ["by twos, one pair after the other", { together: 2 }],
     ["from 8 at once", { inFlight: 8 }],
   ])("keep to 50 a second and use it, where they are taken %s", async (_, how) => {
-    const times = await takeTurns(createHostPace({ ratePerSecond: 50, clock: systemClock }), 150, how);
-    expect(worstSecond(times)).toBeLessThanOrEqual(MOST_IN_A_SECOND);
+    const times = await setUpTurns(50).take(150, how);
+    // Two more than the rate: they may come in small groups.
+    expect(worstSecond(times)).toBeLessThanOrEqual(52);
     expect((times[149] ?? Number.POSITIVE_INFINITY) - (times[0] ?? 0)).toBeLessThanOrEqual(3000);
   });
 
+  it("make up for timers that are late", async () => {
+    let timers = 0;
+    const times = await setUpTurns(4, () => (timers++ % 4 === 0 ? 150 : 10)).take(80);
+    expect((times[79] ?? 0) - (times[0] ?? 0)).toBeLessThanOrEqual(80 * 250);
+  });
+
+  it("are one more than the rate in a second at most, and three quarters of their distance apart", async () => {
+    const ms = (most: number) => fc.array(fc.nat(most), { minLength: 1, maxLength: 20 });
+    const facts = fc.record({ rate: fc.constantFrom(1, 3, 4, 12.5), late: ms(700), rests: ms(2000) });
+    const inTurn = (values: readonly number[]) => {
+      let place = 0;
+      return () => values[place++ % values.length] ?? 0;
+    };
+    await fc.assert(
+      fc.asyncProperty(facts, async ({ rate, late, rests }) => {
+        const often = rests.map((rest) => (rest % 3 === 0 ? rest : 0));
+        const times = await setUpTurns(rate, inTurn(late)).take(30, { restMs: inTurn(often) });
+        expect(worstSecond(times)).toBeLessThanOrEqual(Math.ceil(rate) + 1);
+        const gaps = times.slice(1).map((at, before) => at - (times[before] ?? 0));
+        expect(Math.min(...gaps)).toBeGreaterThanOrEqual(Math.floor((0.75 * 1000) / rate));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   it("are halved by each refusal, 16 times slower at most, and come back by answers", async () => {
-    const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
+    const { pace, take } = setUpTurns(20);
     const msOfOne = async (turns: number) => {
-      const times = await takeTurns(pace, turns + 1);
+      // The first ones make up for the time before.
+      const times = (await take(turns + 6)).slice(5);
       return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / turns;
     };
     expect(await msOfOne(10)).toBe(50);
@@ -159,24 +188,30 @@ describe("the turns of a pace", () => {
   });
 
   it("are not taken for a request that is aborted while it waits", async () => {
-    const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
+    const { clock, pace, take } = setUpTurns(20);
     const stop = new AbortController();
     await pace.turn(stop.signal);
     const waiting = Array.from({ length: 200 }, () => pace.turn(stop.signal));
     stop.abort(new Error("stopped"));
     for (const turn of waiting) await expect(turn).rejects.toThrow("stopped");
-    const from = Date.now();
-    const [next = 0] = await takeTurns(pace, 1);
+    const from = clock.now().getTime();
+    const [next = 0] = await take(1);
     expect(next - from).toBeLessThanOrEqual(50);
   });
 
-  it("go on when the system's clock is set back by an hour", async () => {
-    const pace = createHostPace({ ratePerSecond: 5, clock: systemClock });
+  it("go on at their rate when the system's clock is set back by an hour", async () => {
+    const hand = createHandClock("2024-05-15T12:00:00Z");
+    let setBackMs = 0;
+    const now = () => new Date(hand.now().getTime() - setBackMs);
+    const pace = createHostPace({ ratePerSecond: 5, clock: { now, sleep: hand.sleep } });
     await pace.turn(signal);
-    const waiting = Promise.all([pace.turn(signal), pace.turn(signal), pace.turn(signal)]);
-    vi.setSystemTime(Date.now() - 3_600_000);
-    await vi.advanceTimersByTimeAsync(3000);
-    await waiting;
+    const turns = Array.from({ length: 10 }, () => pace.turn(signal).then(() => hand.now().getTime()));
+    setBackMs = 3_600_000;
+    const from = hand.now().getTime();
+    await hand.advance(60_000);
+    const waits = (await Promise.all(turns)).map((at) => at - from);
+    expect(waits.at(-1)).toBeLessThanOrEqual(2000);
+    expect(worstSecond(waits)).toBeLessThanOrEqual(6);
   });
 });
 
