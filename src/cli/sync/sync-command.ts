@@ -1,10 +1,11 @@
 import { Option } from "commander";
 import { requireBaseUrl } from "../../base/config.ts";
-import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
+import { createHostPace } from "../../mirror/api/host-pace.ts";
+import { runSync, type SyncOptions, type SyncResult } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { withCheck } from "../../mirror/verify/verify.ts";
 import { webhookOf } from "../../notify/webhook.ts";
-import { withReport } from "../../report/refresh/refresh.ts";
+import { type ReportedResult, withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import { withConnections } from "../context/with-mirror.ts";
@@ -64,9 +65,10 @@ export const syncCommand: CommandDeclaration<Options> = {
           const { clock, log, signal } = context;
           const json = options.json === true;
           return runOnce(context, database, connections, { baseUrl, webhook, json }, async () => {
-            const result = await withContent(withCheck(withReport(runSync), findRecord))({
+            const result = await withContent(runChecked)({
               settings: { ...context.config, baseUrl },
               connections,
+              pace: createHostPace({ ...context.config, clock }),
               kind: options.full ? "full" : options.incremental ? "incremental" : null,
               resources: options.resource ?? null,
               allowMassDelete: options.allowMassDelete ?? false,
@@ -83,6 +85,16 @@ export const syncCommand: CommandDeclaration<Options> = {
     });
   },
 };
+
+/** The reports are refreshed beside the check: it compares what the run has committed, and a refresh changes none of that. */
+async function runChecked(options: SyncOptions): Promise<SyncResult & ReportedResult> {
+  const running = runSync(options);
+  const [result] = await Promise.all([
+    withReport(() => running)(options),
+    withCheck(() => running, findRecord)(options),
+  ]);
+  return result;
+}
 
 /** Passes the counts of a run's pages on to the progress display. */
 export function showProgress(progress: Progress): NonNullable<SyncOptions["onProgress"]> {
