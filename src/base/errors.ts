@@ -120,7 +120,7 @@ export function attachReply<E extends UpstreamError>(error: E, reply: Reply, bod
   return Object.defineProperties(error, { reply: kept(reply), body: kept(body) });
 }
 
-/** A reply whose status is not a success. 408, 425, 429 and 5xx may pass by themselves; others do not. */
+/** A reply whose status is not a success. */
 export class HttpStatusError extends UpstreamError {
   override name = "HttpStatusError";
   readonly status: number;
@@ -147,6 +147,11 @@ export class NetworkError extends UpstreamError {
   override name = "NetworkError";
 }
 
+/** No reply, for a reason that the next try would meet again: TLS, a head that is too long, or a proxy that refuses. */
+export class LastingNetworkError extends NetworkError {
+  override name = "LastingNetworkError";
+}
+
 /** No whole reply within the time allowed. */
 export class TimeoutError extends UpstreamError {
   override name = "TimeoutError";
@@ -161,17 +166,6 @@ export class UnexpectedShapeError extends UpstreamError {
 /** The base URL is wrong: the service redirects elsewhere, or this port expects another scheme. Not asked for again. */
 export class WrongAddressError extends UnexpectedShapeError {
   override name = "WrongAddressError";
-}
-
-/** Whether the service asks for fewer requests. Some say so by 403 with `Retry-After`. */
-export function isThrottled({ status, retryAfterMs }: Pick<HttpStatusError, "status" | "retryAfterMs">) {
-  return status === 429 || (status === 403 && retryAfterMs !== undefined);
-}
-
-/** Whether upstream cannot be reached or refuses for now, so that another page would fail too. */
-export function isUpstreamLost(error: unknown): boolean {
-  if (error instanceof HttpStatusError) return isThrottled(error) || error.status >= 502;
-  return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
 /** Postgres refused or could not be reached. `sqlstate` is Postgres' five characters, or the socket's code. */

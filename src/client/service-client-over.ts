@@ -1,6 +1,6 @@
 import { attachReply, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
 import type { Client, FetchOptions } from "../mirror/api/client.ts";
-import { isGone } from "../mirror/api/retry.ts";
+import { isGone } from "../mirror/api/fates.ts";
 import { isJsonObject } from "../resources/parse-json.ts";
 import type { Resource } from "../resources/resources.ts";
 import type { CallOptions, ServiceClientOptions } from "./client-options.ts";

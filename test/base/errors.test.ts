@@ -10,6 +10,7 @@ const EXAMPLES: [string, errors.MirrorError, number][] = [
   ["NotFoundError", new errors.NotFoundError("x"), 12],
   ["HttpStatusError", status(404), 5],
   ["NetworkError", new errors.NetworkError("x", FACTS), 5],
+  ["LastingNetworkError", new errors.LastingNetworkError("x", FACTS), 5],
   ["TimeoutError", new errors.TimeoutError("x", FACTS), 5],
   ["UnexpectedShapeError", new errors.UnexpectedShapeError("x", FACTS), 6],
   ["WrongAddressError", new errors.WrongAddressError("x", FACTS), 6],
@@ -37,22 +38,5 @@ describe("the errors", () => {
     const facts = { cause, hint: "do" };
     expect(new errors.ConfigError("x", facts)).toMatchObject({ ...facts, message: "x" });
     expect(Object.hasOwn(new errors.ConfigError("x"), "cause")).toBe(false);
-  });
-});
-
-describe("isUpstreamLost", () => {
-  it.each([
-    [status(429), true],
-    [status(502), true],
-    [status(503), true],
-    [status(500), false],
-    [status(404), false],
-    [new errors.NetworkError("x", FACTS), true],
-    [new errors.TimeoutError("x", FACTS), true],
-    [new errors.UnexpectedShapeError("x", FACTS), false],
-    [new errors.StoreError("x"), false],
-    [null, false],
-  ])("of %s is %s", (error, expected) => {
-    expect(errors.isUpstreamLost(error)).toBe(expected);
   });
 });

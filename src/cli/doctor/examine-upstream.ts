@@ -1,7 +1,7 @@
-import { EXIT, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { EXIT, UpstreamError } from "../../base/errors.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
+import { isGone, isUpstreamLost } from "../../mirror/api/fates.ts";
 import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
-import { isGone } from "../../mirror/api/retry.ts";
 import { fetchRootListing, probeBuilds } from "../../mirror/lists/root-listing.ts";
 import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
 import { RESOURCES, type RootEndpoints } from "../../resources/resources.ts";

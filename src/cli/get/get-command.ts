@@ -6,7 +6,7 @@ import { parsePage } from "../../client/list-pages.ts";
 import { unexpectedShape } from "../../client/parse-record.ts";
 import { parseRoot, parseSchema } from "../../client/parse-replies.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
-import { isGone } from "../../mirror/api/retry.ts";
+import { isGone } from "../../mirror/api/fates.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import { isUpstreamLost, MirrorError } from "../../base/errors.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createTrouble, type Trouble } from "../../base/trouble.ts";
+import { isUpstreamLost } from "../../mirror/api/fates.ts";
 import type { RunSummary } from "../../mirror/lists/summary.ts";
 import { wrapLog } from "../context/run-command.ts";
 import { describeLeft } from "../sync/after-run.ts";

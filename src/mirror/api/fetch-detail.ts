@@ -3,7 +3,7 @@ import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client, FetchOptions } from "./client.ts";
-import { isGone } from "./retry.ts";
+import { isGone } from "./fates.ts";
 
 /** The closing slash saves a redirect. */
 const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;

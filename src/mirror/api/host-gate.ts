@@ -20,14 +20,14 @@ import type { Clock } from "../../base/clock.ts";
 import {
   attachReply,
   HttpStatusError,
-  isUpstreamLost,
   NetworkError,
   TimeoutError,
   type UpstreamError,
 } from "../../base/errors.ts";
+import { isRefusal, isUpstreamLost } from "./fates.ts";
 import type { Hold, HostPace } from "./host-pace.ts";
 import { withSignals } from "./link-signals.ts";
-import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
+import { MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
 const MAX_FAILED_ROUNDS = 5;
 const FIRST_PAUSE_MS = 30_000;

@@ -1,8 +1,8 @@
 import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError, decodePage } from "./body.ts";
+import { fateOf, isGone } from "./fates.ts";
 import { createHost, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
-import { isGone } from "./retry.ts";
 import { parseRobots } from "./robots.ts";
 import { RedirectsError, showUrl } from "./upstream-errors.ts";
 
@@ -92,7 +92,7 @@ export function createPageClient(options: PageClientOptions) {
       const headers = { accept: "text/plain, */*;q=0.1" };
       const read = ({ body }: { body: Buffer[] }) => Buffer.concat(body).toString("utf8");
       const text = await ask<string>(robotsUrl, { headers, read }).catch((error: unknown) => {
-        const isRefused = error instanceof HttpStatusError && error.status < 500 && error.status !== 429;
+        const isRefused = error instanceof HttpStatusError && fateOf(error)?.again === 0;
         if (isRefused || error instanceof WrongAddressError) return "";
         throw error;
       });

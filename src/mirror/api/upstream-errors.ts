@@ -8,7 +8,7 @@ import { type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../../base/config/service-settings.ts";
 import {
   HttpStatusError,
-  isThrottled,
+  LastingNetworkError,
   MirrorError,
   NetworkError,
   TimeoutError,
@@ -17,6 +17,7 @@ import {
 } from "../../base/errors.ts";
 import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
+import { type Fate, fateOfStatus, isBrokenHead } from "./fates.ts";
 
 /** How messages name what the reader may change: a setting of the command, or an option of the typed client. */
 export type NameOf = (key: keyof typeof SERVICE_SETTINGS) => string;
@@ -112,14 +113,6 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** No answer, for a reason that the next try would meet again: TLS, a head that is too long, or a proxy that refuses. */
-export class LastingNetworkError extends NetworkError {
-  override name = "LastingNetworkError";
-}
-
-/** Bytes that are no head of HTTP, by the error of undici. They may be the rest of an earlier reply, so a few tries help. */
-export const isBrokenHead = (reason: unknown) => reason instanceof Error && reason.name === "HTTPParserError";
-
 /** The codes of OpenSSL for a server that answers TLS in plain text. `dispatcher.ts` uses the first one too. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
@@ -213,8 +206,6 @@ export class TunnelError extends Error {
 /** Codes of a failed connection. We only connect to the proxy, so it was the one that failed. */
 const UNREACHABLE =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
-/** Statuses of a proxy that could not open the tunnel for now. */
-const PASSING = [408, 425, 429];
 
 /** An error that names the proxy, when the proxy failed. Null when the service failed, or without a proxy. */
 function toProxyError(error: unknown, url: URL, { proxy, because }: ProxyRoute, timeoutMs: number | null) {
@@ -235,7 +226,7 @@ function toProxyError(error: unknown, url: URL, { proxy, because }: ProxyRoute, 
   }
   if (status !== null) {
     // Never an HttpStatusError: a proxy's 404 says nothing about a record.
-    const isFinal = status < 500 && !PASSING.includes(status);
+    const isFinal = fateOfStatus({ status })?.again === 0;
     const hint = `ask the operator of the proxy to allow ${url.host}, or name that host in NO_PROXY to connect without the proxy`;
     const message = `${way} did not connect to ${url.host}: it answered ${status}`;
     return new (isFinal ? LastingNetworkError : NetworkError)(message, { ...facts, hint });
@@ -276,32 +267,31 @@ export function statusError(url: URL, facts: StatusFacts): HttpStatusError | Wro
   if (url.protocol === "http:" && status === 400 && NO_PLAIN_HTTP.test(words))
     return wrongScheme(tlsAt(url), { url: showUrl(url) }, nameOf);
   const answer = `GET ${showUrl(url)} answered ${status}${words}`;
-  const refusal = explainRefusal(facts);
-  const [message, hint] = refusal ? [`${refusal[0]} (${answer})`, refusal[1]] : [answer, hintFor(facts)];
+  const fate = fateOfStatus(facts);
+  const [sentence, hint] = fate?.about === "reader" ? explainRefusal(facts) : [null, hintFor(fate, nameOf)];
+  const message = sentence === null ? answer : `${sentence} (${answer})`;
   return new HttpStatusError(message, { url: showUrl(url), status, hint, retryAfterMs, askedAt, observedAt });
 }
 
-/** Explains a refusal for lack of rights and what to do. Null for other statuses. */
-function explainRefusal(facts: StatusFacts): [sentence: string, hint: string] | null {
-  const { status, login, nameOf } = facts;
+/** Explains a refusal for lack of rights and what to do. */
+function explainRefusal({ status, login, nameOf }: StatusFacts): [sentence: string, hint: string] {
   if (status === 407)
     return [
       "A proxy in front of the service requires a login (407)",
       "set user and password in the address of the proxy, as in HTTPS_PROXY=http://user:password@proxy:3128",
     ];
-  if ((status !== 401 && status !== 403) || isThrottled(facts)) return null;
   const askOperator = "ask the operator of the service for the right to read";
   if (login === "header")
     return status === 401
       ? ["The login in the header authorization is refused (401)", "correct it"]
       : ["The login in the header authorization gives no right to read this (403)", askOperator];
-  if (login === "baseUrl" && status === 403)
-    return [`The user in ${nameOf("baseUrl")} may not read this (403)`, askOperator];
   if (login === "baseUrl")
-    return [
-      `The user or the password in ${nameOf("baseUrl")} is refused (401)`,
-      "correct them; @ is written %40, : is %3A, / is %2F",
-    ];
+    return status === 401
+      ? [
+          `The user or the password in ${nameOf("baseUrl")} is refused (401)`,
+          "correct them; @ is written %40, : is %3A, / is %2F",
+        ]
+      : [`The user in ${nameOf("baseUrl")} may not read this (403)`, askOperator];
   const forLogin = `if a proxy in front of the service asks for the login, set user and password in ${nameOf("baseUrl")}`;
   const manners = `set ${nameOf("contact")} and lower ${nameOf("ratePerSecond")}`;
   const forManners = `many services refuse who gives no contact, or asks four times a second or more: ${manners}`;
@@ -311,12 +301,12 @@ function explainRefusal(facts: StatusFacts): [sentence: string, hint: string] | 
   ];
 }
 
-function hintFor(facts: StatusFacts): string {
-  const { status, nameOf } = facts;
-  if (isThrottled(facts))
+function hintFor(fate: Fate | undefined, nameOf: NameOf): string {
+  if (fate?.about === "pace")
     return `the service limits requests: try again later, or lower ${nameOf("ratePerSecond")}`;
-  if (status >= 500) return "the service has a fault, perhaps only on this page: try again later";
-  return "the service will refuse this request again; the message says why";
+  return fate?.again
+    ? "the service has a fault, perhaps only on this page: try again later"
+    : "the service will refuse this request again; the message says why";
 }
 
 export interface Redirect {

@@ -5,10 +5,11 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
-import { HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { HttpStatusError, UpstreamError } from "../../base/errors.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
+import { isUpstreamLost } from "../api/fates.ts";
 import type { PageClient, PageReply } from "../api/page-client.ts";
 import { showUrl } from "../api/upstream-errors.ts";
 import type { ContentSummary } from "../lists/summary.ts";

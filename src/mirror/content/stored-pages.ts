@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type AnySql, type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { GONE } from "../api/fates.ts";
 import type { Validators } from "../api/page-client.ts";
 import type { PageContent } from "./read-page.ts";
 import { foldWords, titleKey } from "./search-contents.ts";
@@ -51,7 +52,7 @@ const dueFiles = (sql: Sql, { runId, docsUrl, now }: DuePageFacts) => sql`
     and (content.file_id is null or content.asked_run_id <> ${runId}::bigint and (
       content.etag is not null or content.last_modified is not null
       or content.reason is not null and content.url is not null
-        and not coalesce(content.http_status between 200 and 399 or content.http_status in (404, 410), false)
+        and not coalesce(content.http_status between 200 and 399 or content.http_status = any (${GONE}::smallint[]), false)
       or content.docs_url <> ${docsUrl}
       or content.absolute_url is distinct from file.absolute_url
       or file.changed_run_id > content.asked_run_id

@@ -2,13 +2,13 @@
 import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
+import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
 import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
 import { createPageSource, datesOf, type FetchedPage } from "../walk/page.ts";
 import { isFull } from "../walk/pass.ts";
-import { cannotBeRendered } from "../walk/walk.ts";
 import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
 import { findMovedDates } from "./moved-dates.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
@@ -55,7 +55,7 @@ export async function findDifferences(
       try {
         return await source.take({ ...request, limit }, RETRIES);
       } catch (error) {
-        if (!(error instanceof UpstreamError) || !cannotBeRendered(error)) throw error;
+        if (fateOf(error)?.about !== "page") throw error;
       }
     }
     return null;

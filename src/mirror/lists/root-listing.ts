@@ -1,10 +1,11 @@
-import { HttpStatusError, isThrottled, UnexpectedShapeError } from "../../base/errors.ts";
+import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
 import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { frontOf } from "../../resources/record-id.ts";
 import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import { apiUrl, ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
+import { fateOf } from "../api/fates.ts";
 import { cleanText } from "../normalize/clean-text.ts";
 import { findDrift, normalizePage } from "../normalize/page.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
@@ -18,9 +19,6 @@ export interface ServiceRoot {
   unknown: string[];
 }
 
-/** These statuses refuse the user, not the address, so the base URL may be right. */
-const REFUSALS: readonly number[] = [401, 403, 407];
-
 /** Requests the root listing. Throws `UnexpectedShapeError` for another interface: a wrong base URL. */
 export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
@@ -28,10 +26,11 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
     const parse = (value: unknown, url: string) => parseRoot(value, url, client);
     return (await client.fetchJson(ROOT_PATH, { kind: "root", parse })).value;
   } catch (error) {
-    if (!(error instanceof HttpStatusError)) throw error;
-    const { status, url, message } = error;
-    if (status < 400 || status >= 500 || isThrottled(error)) throw error;
-    const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
+    const fate = fateOf(error);
+    if (!(error instanceof HttpStatusError) || fate?.again !== 0) throw error;
+    const { url, message } = error;
+    // A refusal of the reader says nothing of the address, so the base URL may be right.
+    const advice = fate.about === "reader" ? error.hint : hint;
     throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
   }
 }

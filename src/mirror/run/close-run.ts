@@ -1,17 +1,10 @@
 /** How a run ends: its status, what the ledger keeps of it, its summary and its exit code. */
-import {
-  EXIT,
-  isUpstreamLost,
-  LockedError,
-  MirrorError,
-  messageOf,
-  StoppedError,
-  UpstreamError,
-} from "../../base/errors.ts";
+import { EXIT, LockedError, MirrorError, messageOf, StoppedError, UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { createPatience, type PatienceOptions } from "../../store/connection/patience.ts";
 import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/run-ledger.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
+import { isUpstreamLost } from "../api/fates.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
 import type { RunParts } from "../load/loader.ts";
 

@@ -1,9 +1,9 @@
-import { NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
+import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import { aboutList } from "../api/client.ts";
+import { isRefusal, isUpstreamLost } from "../api/fates.ts";
 import { askDetail, askInBatches, type DetailAnswer } from "../api/fetch-detail.ts";
-import { isRefusal } from "../api/retry.ts";
 import {
   ALWAYS_ALLOWED,
   type AskedRecord,
@@ -122,6 +122,7 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   for (const resource of resources) if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
 }
 
+/** No answer about this record, unless the root still answers. */
 function isLost(error: UpstreamError | null): boolean {
-  return error instanceof NetworkError || error instanceof TimeoutError;
+  return isUpstreamLost(error) && !isRefusal(error);
 }

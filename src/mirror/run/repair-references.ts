@@ -6,8 +6,8 @@ import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import { compose, composed, nameOf, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
 import { aboutList } from "../api/client.ts";
+import { isGone } from "../api/fates.ts";
 import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
-import { isGone } from "../api/retry.ts";
 import type { RunParts } from "../load/loader.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 

@@ -10,7 +10,7 @@
 
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
-import { isUpstreamLost, LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
+import { LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { counted } from "../../base/text.ts";
@@ -26,6 +26,7 @@ import { takeRunLease } from "../../store/ledger/run-lease.ts";
 import { beatHeart, closedElsewhere, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type Client, type ClientOptions, createClient } from "../api/client.ts";
+import { isUpstreamLost } from "../api/fates.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";

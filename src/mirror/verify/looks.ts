@@ -3,7 +3,7 @@
  * a wrong record from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
  * first, and is wrong where a later look, after the whole list was read again, finds both sides as they were.
  */
-import { isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { UpstreamError } from "../../base/errors.ts";
 import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
@@ -13,8 +13,8 @@ import type { Suspect, Verdict } from "../../store/ledger/checks.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
+import { isGone, isUpstreamLost } from "../api/fates.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
-import { isGone } from "../api/retry.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";

@@ -1,10 +1,9 @@
 /** The walk reads all pages of a list. `course.ts` decides which comes next, and proves when it is whole. */
 
-import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
+import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { BodyTooLargeError } from "../api/body.ts";
-import { isRefusal } from "../api/retry.ts";
+import { fateOf, isRefusal } from "../api/fates.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import { createIdSet } from "./id-set.ts";
 import type { FetchedPage, Hole, Page, PageSource } from "./page.ts";
@@ -157,7 +156,10 @@ export function createWalk(options: WalkOptions) {
         if (!(error instanceof UpstreamError)) throw error;
         // A service that wants fewer requests does not mind large ones.
         if (!isRefusal(error)) sizing()?.fail(request);
-        const mayBeSmaller = isEnlarged || cannotBeRendered(error) || (await isTooHeavy(error));
+        const about = fateOf(error)?.about;
+        // Where the root still answers, the page itself is what cannot be answered.
+        const mayBeSmaller =
+          isEnlarged || about === "page" || (about === "service" && (await source.isServiceUp()));
         if (!mayBeSmaller || !course.narrow()) throw error;
         if (isEnlarged) {
           retries = undefined;
@@ -169,12 +171,6 @@ export function createWalk(options: WalkOptions) {
           holes.push({ offset: request.offset, request: requestText(request), reason: error.message });
       }
     }
-  }
-
-  /** Whether the page itself causes a missing answer or a proxy's error: the root still answers. */
-  async function isTooHeavy(error: UpstreamError): Promise<boolean> {
-    if (error instanceof HttpStatusError && error.status < 500) return false;
-    return isUpstreamLost(error) && (await source.isServiceUp());
   }
 
   return {
@@ -197,9 +193,3 @@ export function createWalk(options: WalkOptions) {
 
 /** The retries of the next request; undefined leaves it to the client. */
 const retriesFor = ({ isEnlarged }: Course) => (isEnlarged ? NARROWED_RETRIES : undefined);
-
-/** Whether a page failed because of its records, so that a smaller page may succeed. */
-export function cannotBeRendered(error: UpstreamError): boolean {
-  if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
-  return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;
-}

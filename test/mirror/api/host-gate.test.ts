@@ -3,17 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import {
   HttpStatusError,
-  isUpstreamLost,
   NetworkError,
   StoppedError,
   TimeoutError,
   UnexpectedShapeError,
   type UpstreamError,
 } from "../../../src/base/errors.ts";
+import { isRefusal, isUpstreamLost } from "../../../src/mirror/api/fates.ts";
 import { createHostGate } from "../../../src/mirror/api/host-gate.ts";
 import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
 import { linkSignals } from "../../../src/mirror/api/link-signals.ts";
-import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../../src/mirror/api/retry.ts";
+import { MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../../src/mirror/api/retry.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const FACTS = { url: "http://h/" };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UnexpectedShapeError } from "../../../src/base/errors.ts";
+import { HttpStatusError, UnexpectedShapeError } from "../../../src/base/errors.ts";
 import { fetchRootListing } from "../../../src/mirror/lists/root-listing.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
@@ -14,6 +14,20 @@ async function readListing(body: unknown) {
 const USER = { list_endpoint: "/api/v1/user/", schema: "/api/v1/user/schema/" };
 
 describe("the root listing", () => {
+  it.each([
+    [404, UnexpectedShapeError, /should be the part before/],
+    [401, UnexpectedShapeError, /set user and password/],
+    [408, HttpStatusError, /try again later/],
+    [429, HttpStatusError, /the service limits requests/],
+    [503, HttpStatusError, /try again later/],
+  ])("that answers %i is of another service only where asking again would not help", async (status, kind, hint) => {
+    await using server = await startScriptedServer([{ status, body: "" }]);
+    await using client = createTestClient(server.url, { retries: 0 });
+    const error = await fetchRootListing(client).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(kind);
+    expect(error).toMatchObject({ hint: expect.stringMatching(hint) });
+  });
+
   it("names the resources that are there, with the usual schema where none is named", async () => {
     expect(await readListing({ user: USER, build: { list_endpoint: "/api/v1/build/" } })).toEqual({
       resources: { user: USER, build: { list_endpoint: "/api/v1/build/", schema: "/api/v1/build/schema/" } },

@@ -119,20 +119,25 @@ describe("a missing record", () => {
   test.each<[string, ScriptedReply]>([
     ["another record", { body: wireUser("2") }],
     ["502", { status: 502, body: "" }],
-  ])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (_, reply) => {
+  ])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (what, reply) => {
     await using loading = await setUpMissing(1);
-    const runs = [await confirm(loading, [reply]), await confirm(loading, [reply])];
-    // A host that hangs up has given no answer.
-    runs.push(await confirm(loading, [{ instead: "hang up" }]), await confirm(loading, [reply]));
-    expect(runs.map(({ left }) => left)).toEqual([1, 1, 1, 0]);
+    const answered: Script = (_, { pathname }) => (pathname === "/api/v1/" ? {} : reply);
+    // The root does not answer either, so nobody has answered: a host that hangs up, and a proxy in front of one that is down.
+    const silences: Script[] = [() => ({ instead: "hang up" }), () => ({ status: 502, body: "" })];
+    const left: number[] = [];
+    for (const script of [answered, answered, ...silences, answered])
+      left.push((await confirm(loading, script)).left);
+    expect(left).toEqual([1, 1, 1, 1, 0]);
     const first = [{ resource: "user", id: "1" }];
     expect(await findUndecided(loading.sql, 20)).toMatchObject({ count: 1, first });
     await loading.load("user", [wireUser("2"), wireUser("3")]);
     await loading.sql`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
       select 'user', id, 1, now() from mirror.users where id <> '1'`;
-    const { asked } = await confirm(loading, [reply], { maxDetails: 2 });
-    expect(asked).toEqual(["/api/v1/user/2/", "/api/v1/user/3/"]);
+    const { asked } = await confirm(loading, answered, { maxDetails: 2 });
+    // Whether the service is up is asked where a proxy may have answered for it.
+    const root = what === "502" ? ["/api/v1/"] : [];
+    expect(asked).toEqual(["/api/v1/user/2/", "/api/v1/user/3/", ...root]);
     expect(await confirm(loading, [GONE])).toMatchObject({ left: 0, deleted: { user: 3 } });
     expect(await findUndecided(loading.sql, 20)).toEqual({ count: 0, first: [] });
   });
