@@ -41,6 +41,8 @@ export async function withRetries<T>(
       signal?.throwIfAborted();
       return value;
     } catch (error) {
+      // Once the host is lost, its last failure is the reason of the signal: by its class it may be sent again.
+      signal?.throwIfAborted();
       if (number > retries || !isRetryable(error, number)) throw error;
       const waitMs = isRefusal(error) ? null : retryWaitMs(error, number, random);
       onRetry(error, number, waitMs);

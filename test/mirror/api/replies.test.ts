@@ -342,6 +342,20 @@ describe("withRetries", () => {
     expect((await failing(lost, 10, 0)).attempts).toBe(11);
   });
 
+  it("reports no further try once the host is lost", async () => {
+    const gate = new AbortController();
+    const retried: number[] = [];
+    const attempt = async () => {
+      gate.abort(lost);
+      throw lost;
+    };
+    const { signal } = gate;
+    const onRetry = (_: unknown, number: number) => void retried.push(number);
+    const run = withRetries(attempt, { retries: 5, clock: createFakeClock(), signal, onRetry });
+    await expect(run).rejects.toBe(lost);
+    expect(retried).toEqual([]);
+  });
+
   it("does not begin once it is stopped", async () => {
     const stopped = AbortSignal.abort(new StoppedError("SIGTERM"));
     let attempts = 0;
