@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type AnySql, type Sql, withTransaction } from "../../store/connection/sql.ts";
+import { messageOf } from "../../base/errors.ts";
+import { type AnySql, type Sql, statement, withTransaction } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { GONE } from "../api/fates.ts";
 import type { Validators } from "../api/page-client.ts";
@@ -71,7 +72,7 @@ export async function dropDeletedFiles(sql: Sql): Promise<void> {
   });
 }
 
-/** What one request for a page led to. */
+/** The end of one request for a page. */
 export type PageOutcome =
   | { kind: "page"; status: number; content: PageContent; validators: Validators; receivedAt: string }
   | { kind: "unchanged"; status: number }
@@ -91,6 +92,11 @@ export interface AskedPage {
   outcome: PageOutcome;
 }
 
+const STORE_ANSWERS = statement("store_answers", import.meta.url);
+const DROP_CONTENTS = statement("drop_contents", import.meta.url);
+const STORE_CONTENTS = statement<{ id: string }>("store_contents", import.meta.url);
+const STORE_ANCHORS = statement("store_anchors", import.meta.url);
+
 /** `docsUrl`: the base of the pages, without credentials. */
 type StoreOptions = { sql: Sql; runId: number; docsUrl: string };
 
@@ -98,26 +104,44 @@ type StoreOptions = { sql: Sql; runId: number; docsUrl: string };
 const MAX_INDEXED_BYTES = 400_000;
 const MAX_REASON_LENGTH = 300;
 
-/** A page that Postgres refuses gets its reason, the others are stored. Returns how many changed the index. Safe to repeat. */
-export async function storeContents(options: StoreOptions, pages: readonly AskedPage[]): Promise<number> {
+/** A page that Postgres refuses gets its reason, the others are stored. Safe to repeat. */
+export async function storeContents(options: StoreOptions, pages: readonly AskedPage[]): Promise<void> {
   try {
-    return await withTransaction(options.sql, (tx) => storeBatch(tx, options, pages));
+    await withTransaction(options.sql, (tx) => storeBatch(tx, options, pages));
   } catch (error) {
     const [page] = pages;
     if (page === undefined || isPassing(error) || !/^(?:22|54)/.test(sqlstateOf(error) ?? "")) throw error;
-    if (pages.length > 1) {
-      let changed = 0;
-      for (const one of pages) changed += await storeContents(options, [one]);
-      return changed;
-    }
-    const reason = `cannot be indexed: ${error instanceof Error ? error.message : String(error)}`;
+    const reason = `cannot be indexed: ${messageOf(error)}`;
     const refused: AskedPage = { ...page, outcome: { kind: "none", status: 200, reason } };
-    return await withTransaction(options.sql, (tx) => storeBatch(tx, options, [refused]));
+    if (pages.length > 1) for (const one of pages) await storeContents(options, [one]);
+    else await withTransaction(options.sql, (tx) => storeBatch(tx, options, [refused]));
   }
 }
 
 async function storeBatch(tx: AnySql, { runId, docsUrl }: StoreOptions, pages: readonly AskedPage[]) {
-  const asked = pages.map(({ outcome, ...page }) => ({
+  const answers = JSON.stringify(pages.map(answerOf));
+  await STORE_ANSWERS(tx, { answers, docsUrl, runId });
+  const gone = pages.flatMap(({ fileId, outcome }) => (outcome.kind === "none" ? [fileId] : []));
+  if (gone.length > 0) await DROP_CONTENTS(tx, { fileIds: gone, runId });
+  const contents = pages.flatMap(({ fileId, outcome }) =>
+    outcome.kind === "page" ? [contentOf(fileId, outcome.content)] : [],
+  );
+  const stored =
+    contents.length > 0 ? await STORE_CONTENTS(tx, { contents: JSON.stringify(contents), runId }) : [];
+  const changed = stored.map(({ id }) => id);
+  if (gone.length + changed.length === 0) return;
+  await tx`delete from mirror.file_anchors where file_id = any (${[...gone, ...changed]}::text[])`;
+  const anchors = contents
+    .filter(({ file_id }) => changed.includes(file_id))
+    .flatMap(({ file_id, anchors }) =>
+      anchors.map(({ text }, position) => ({ file_id, position, words: foldWords(text) })),
+    );
+  await STORE_ANCHORS(tx, { anchors: JSON.stringify(anchors) });
+}
+
+function answerOf({ outcome, ...page }: AskedPage) {
+  const { etag = null, lastModified = null } = outcome.kind === "page" ? outcome.validators : {};
+  return {
     file_id: page.fileId,
     project_id: page.projectId,
     version: page.version,
@@ -126,86 +150,24 @@ async function storeBatch(tx: AnySql, { runId, docsUrl }: StoreOptions, pages: r
     asked_at: page.askedAt,
     http_status: outcome.status,
     reason: "reason" in outcome ? cutReason(outcome.reason) : null,
-  }));
-  // Validators belong to the content of one address. Where a new address fails, those of the old one must go.
-  await tx`
-    insert into mirror.file_contents as kept (file_id, project_id, version, absolute_url, docs_url, url, http_status, reason,
-      asked_at, asked_run_id, changed_run_id)
-    select file_id, project_id, version, absolute_url, ${docsUrl}, url, http_status, reason, asked_at, ${runId}::bigint, ${runId}::bigint
-    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as page (file_id text, project_id text, version text,
-      absolute_url text, url text, http_status smallint, reason text, asked_at timestamptz)
-    on conflict (file_id) do update set project_id = excluded.project_id, version = excluded.version,
-      absolute_url = excluded.absolute_url, docs_url = excluded.docs_url, url = excluded.url,
-      http_status = excluded.http_status, reason = excluded.reason, asked_at = excluded.asked_at,
-      asked_run_id = excluded.asked_run_id,
-      etag = case when kept.url = excluded.url then kept.etag end,
-      last_modified = case when kept.url = excluded.url then kept.last_modified end`;
-  const gone = pages.flatMap(({ fileId, outcome }) => (outcome.kind === "none" ? [fileId] : []));
-  return (await dropContents(tx, runId, gone)) + (await storeChanged(tx, runId, pages));
+    etag,
+    last_modified: lastModified,
+    fetched_at: outcome.kind === "page" ? outcome.receivedAt : null,
+  };
 }
 
-/** Takes pages out of the index. Their rows stay, with the reason. */
-async function dropContents(tx: AnySql, runId: number, fileIds: readonly string[]): Promise<number> {
-  if (fileIds.length === 0) return 0;
-  const ids = [...fileIds];
-  await tx`delete from mirror.file_anchors where file_id = any (${ids}::text[])`;
-  const { count } = await tx`
-    update mirror.file_contents set title = null, text = null, anchors = null, etag = null, last_modified = null,
-      fetched_at = null, content_hash = null, title_key = null, title_search = null, search = null,
-      changed_run_id = ${runId}::bigint
-    where file_id = any (${ids}::text[]) and content_hash is not null`;
-  return count;
-}
-
-async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage[]): Promise<number> {
-  const read = pages.flatMap(({ fileId, outcome }) => {
-    if (outcome.kind !== "page") return [];
-    const { content, validators, receivedAt } = outcome;
-    const { title, text, anchors } = content;
-    const answer = { etag: validators.etag, last_modified: validators.lastModified, fetched_at: receivedAt };
-    return [
-      {
-        ...{ file_id: fileId, title, text, anchors, answer },
-        content_hash: hashOf(content),
-        title_key: titleKey(title),
-        title_words: foldWords(title),
-        words: cutBytes(foldWords(text), MAX_INDEXED_BYTES),
-      },
-    ];
-  });
-  if (read.length === 0) return 0;
-  const answers = read.map(({ file_id, answer }) => ({ file_id, ...answer }));
-  await tx`
-    update mirror.file_contents as kept
-    set etag = page.etag, last_modified = page.last_modified, fetched_at = page.fetched_at
-    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
-      as page (file_id text, etag text, last_modified text, fetched_at timestamptz)
-    where kept.file_id = page.file_id`;
-  // An equal page is not written again: its index entries cost the most of all this.
-  const changed = await tx<{ id: string }[]>`
-    update mirror.file_contents as kept
-    set title = page.title, text = page.text, anchors = page.anchors, content_hash = decode(page.content_hash, 'hex'),
-      title_key = page.title_key, title_search = to_tsvector('simple', page.title_words),
-      search = setweight(to_tsvector('simple', page.title_words), 'A') || to_tsvector('simple', page.words),
-      changed_run_id = ${runId}::bigint
-    from jsonb_to_recordset(${JSON.stringify(read)}::text::jsonb) as page (file_id text, title text, text text,
-      anchors jsonb, content_hash text, title_key text, title_words text, words text)
-    where kept.file_id = page.file_id and kept.content_hash is distinct from decode(page.content_hash, 'hex')
-    returning kept.file_id as id`;
-  if (changed.length === 0) return 0;
-  const ids = changed.map(({ id }) => id);
-  await tx`delete from mirror.file_anchors where file_id = any (${ids}::text[])`;
-  const anchors = read
-    .filter(({ file_id }) => ids.includes(file_id))
-    .flatMap(({ file_id, anchors }) =>
-      anchors.map(({ text }, position) => ({ file_id, position, words: foldWords(text) })),
-    );
-  await tx`
-    insert into mirror.file_anchors (file_id, position, search)
-    select file_id, position, to_tsvector('simple', words)
-    from jsonb_to_recordset(${JSON.stringify(anchors.filter(({ words }) => words !== ""))}::text::jsonb)
-      as anchor (file_id text, position integer, words text)`;
-  return changed.length;
+function contentOf(fileId: string, content: PageContent) {
+  const { title, text, anchors } = content;
+  return {
+    file_id: fileId,
+    title,
+    text,
+    anchors,
+    content_hash: hashOf(content),
+    title_key: titleKey(title),
+    title_words: foldWords(title),
+    words: cutBytes(foldWords(text), MAX_INDEXED_BYTES),
+  };
 }
 
 /** The longest beginning of whole words that has at most `maxBytes` bytes in UTF-8. */
