@@ -6,15 +6,22 @@ import { markDamaged, parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { apiUrl, ROOT_PATH, requestLabel } from "./api-url.ts";
 import { charsetOf, decodeReply } from "./body.ts";
-import { byteLengthOf, createHost, type HostReply, type HostRequest, type HostSettings } from "./host.ts";
+import {
+  byteLengthOf,
+  createHost,
+  type Host,
+  type HostReply,
+  type HostRequest,
+  type HostSettings,
+} from "./host.ts";
 import { type SplitReply, splitReply } from "./split-reply.ts";
 import {
   COMMAND_WORDING,
   excerpt,
   type NameOf,
-  refuseRedirect,
   shownBody,
   showUrl,
+  wrongRedirect,
 } from "./upstream-errors.ts";
 
 const UTC = "Etc/UTC";
@@ -23,7 +30,7 @@ export interface ClientOptions extends HostSettings {
   baseUrl: URL;
   /** The zone of the service's dates. @default Etc/UTC */
   sourceTimezone?: string;
-  /** Whether large numbers become `ExactNumber`. @default false */
+  /** Large numbers become `ExactNumber`. @default false */
   isExact?: boolean;
 }
 
@@ -47,10 +54,19 @@ export interface JsonReply<T>
   bytes: number;
 }
 
-export type Client = ReturnType<typeof createClient>;
-
 /** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
-export function createClient(options: ClientOptions) {
+export interface Client extends Omit<Host, "ask"> {
+  readonly baseUrl: URL;
+  readonly sourceTimezone: string;
+  /**
+   * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
+   * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
+   * (see `host-gate.ts`), all requests fail at once with one of the first three errors.
+   */
+  fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
+}
+
+export function createClient(options: ClientOptions): Client {
   const { baseUrl, sourceTimezone = UTC, isExact = false } = options;
   const inZone = sourceTimezone === UTC ? "" : ` ${sourceTimezone}`;
   const { nameOf } = options.wording ?? COMMAND_WORDING;
@@ -70,18 +86,14 @@ export function createClient(options: ClientOptions) {
     accept: "application/json",
     labelOf: (url) => requestLabel(url, baseUrl),
     follow: (redirect) =>
-      (redirect.target && apiUrl(redirect.target.href, baseUrl)) ?? refuseRedirect(redirect, nameOf),
+      (redirect.target && apiUrl(redirect.target.href, baseUrl)) ?? wrongRedirect(redirect, nameOf),
   });
 
   return {
     ...host,
-    ...{ baseUrl, sourceTimezone },
-    /**
-     * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
-     * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
-     * (see `host-gate.ts`), all requests fail at once with one of the first three errors.
-     */
-    async fetchJson<T>(path: string, { parse, recall, ...request }: FetchOptions<T>): Promise<JsonReply<T>> {
+    baseUrl,
+    sourceTimezone,
+    async fetchJson(path, { parse, recall, ...request }) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         const shown = path.slice(0, 200);
@@ -91,7 +103,7 @@ export function createClient(options: ClientOptions) {
           hint: "only links within the API are followed",
         });
       }
-      return ask<JsonReply<T>>(url, {
+      return ask(url, {
         ...request,
         async read({ body: pieces, header, reply, hide, sentAt, receivedAt, tookMs, serverDate }) {
           const charset = charsetOf(header("content-type"));
@@ -166,7 +178,7 @@ function readJson(
   }
 }
 
-/** Whether a value that was expected to be something else is an object, and no page: some services tell errors so, with 200. */
+/** An object that is no page, where another value was expected: some services report errors so, with 200. */
 const mayTellError = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !("objects" in value);
 

@@ -51,7 +51,16 @@ interface HostGateOptions {
   random?: () => number;
 }
 
-export function createHostGate(options: HostGateOptions) {
+export interface HostGate {
+  /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
+  readonly lost: AbortSignal;
+  /** Sends as soon as the host may be asked. `attempt` counts the tries from 1. The signal should be linked to `lost`. */
+  ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T>;
+  /** The root answers now. False once the host is lost. Rejects with the signal's reason. */
+  isUp(signal: AbortSignal): Promise<boolean>;
+}
+
+export function createHostGate(options: HostGateOptions): HostGate {
   const { pace, clock } = options;
   const maxPauses = Math.min(MAX_PAUSES, options.retries);
   const lost = new AbortController();
@@ -181,10 +190,8 @@ export function createHostGate(options: HostGateOptions) {
   }
 
   return {
-    /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
-    lost: lost.signal as AbortSignal,
-    /** Sends as soon as the host may be asked. `attempt` counts the tries from 1. The signal should be linked to `lost`. */
-    async ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T> {
+    lost: lost.signal,
+    async ask(send, attempt, signal) {
       do {
         while (!isOpen()) await nextChange(signal);
         await pace.turn(signal);
@@ -205,8 +212,7 @@ export function createHostGate(options: HostGateOptions) {
         throw error;
       }
     },
-    /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
-    async isUp(signal: AbortSignal): Promise<boolean> {
+    async isUp(signal) {
       while (!isOpen() && !lost.signal.aborted) await nextChange(signal);
       return !lost.signal.aborted && (await probe(signal)) === null;
     },
@@ -228,7 +234,7 @@ function isShortEnough(hold: Hold): boolean {
   return hold.leftMs() <= MAX_RETRY_AFTER_MS;
 }
 
-/** What the service asks for, and what it gets: a pace shortens long holds. */
+/** The pause that the service asks for, and the one that it gets: a pace shortens long holds. */
 function describeHold({ refusal, untilMs }: Hold): string {
   const over = new Date(Math.ceil(untilMs / 1000) * 1000).toISOString().replace(".000", "");
   return `for ${describeTime(refusal.retryAfterMs ?? 0)}; no request is sent before ${over}`;

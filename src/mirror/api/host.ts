@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import type { Clock } from "../../base/clock.ts";
+import type { Clock, ClockAhead } from "../../base/clock.ts";
 import { findProxyRoute } from "../../base/config/proxies.ts";
 import type { Config } from "../../base/config.ts";
 import {
@@ -8,6 +8,7 @@ import {
   NetworkError,
   type Reply,
   UnexpectedShapeError,
+  type WrongAddressError,
 } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/meters.ts";
@@ -26,17 +27,17 @@ import {
   COMMAND_WORDING,
   excerpt,
   type Redirect,
-  RedirectsError,
   shownBody,
   showUrl,
   statusError,
+  tooManyRedirects,
   toUpstreamError,
   type Wording,
 } from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 
-/** What requests ask for: pages of lists, the root listing, schemas, single records, and those that others refer to. */
+/** Requests ask for pages of lists, the root listing, schemas, single records, and those that others refer to. */
 export type RequestKind = "pages" | "root" | "schemas" | "details" | "references";
 
 /** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
@@ -75,8 +76,8 @@ interface HostPlace {
   rootUrl: URL;
   mayBeCached?: boolean;
   accept: string;
-  /** Where a redirect leads. Throws when it must not be followed. */
-  follow(redirect: Redirect): URL;
+  /** The address to ask next, or why it is not followed. */
+  follow(redirect: Redirect): URL | WrongAddressError;
   /** The longest body that is read, where the settings allow more. @default theirs */
   maxBodyBytes?: number;
   labelOf(url: URL): RequestLabel;
@@ -109,7 +110,7 @@ export interface HostReply {
   header: ReadHeader;
   reply: Reply;
   hide(text: string): string;
-  /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
+  /** The moment at which the last try was sent, after its last redirect; for a reply of a cache, at which that got it. */
   sentAt: Date;
   receivedAt: Date;
   /** The time of the last try until its last byte, without what this process itself was at work meanwhile. */
@@ -117,17 +118,31 @@ export interface HostReply {
   serverDate: Date | null;
 }
 
-export type Host = ReturnType<typeof createHost>;
+/** Requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
+export interface Host {
+  /** Sends a GET. Throws as `Client.fetchJson` does. */
+  ask<T>(url: URL, question: HostRequest<T>): Promise<T>;
+  /** The root answers now: for callers whose page keeps failing. Rejects on a signal, or when closed. */
+  isUp(signal?: AbortSignal): Promise<boolean>;
+  /** Aborted when the host is lost (`host-gate.ts`). */
+  readonly lost: AbortSignal;
+  /** Requests sent, retries included, and body bytes received, since the start. */
+  stats(): { requests: number; bytes: number };
+  asked(): Record<RequestKind, number>;
+  /** The time by which the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
+  clockAhead(): ClockAhead | null;
+  /** Fails every request, running or waiting, and every later one. May be called twice. */
+  close(): Promise<void>;
+}
 
 type Question<T> = Omit<HostRequest<T>, "read">;
 
 type Sent<T> =
-  | { kind: "redirect"; target: URL; status: number; setsCookie: boolean }
+  | { kind: "redirect"; target: URL; status: number; reply: Reply; body: unknown }
   | { kind: "answer"; value: T; status: number; ageMs: number }
   | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
 
-/** Sends requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
-export function createHost(settings: HostSettings, place: HostPlace) {
+export function createHost(settings: HostSettings, place: HostPlace): Host {
   const { clock, log, meter, concurrency, mostRetries = settings.retries } = settings;
   const wording = settings.wording ?? COMMAND_WORDING;
   const { baseUrl, rootUrl, labelOf } = place;
@@ -143,7 +158,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   const stats = { requests: 0, bytes: 0 };
   const asked = { pages: 0, root: 0, schemas: 0, details: 0, references: 0 };
   let inFlight = 0;
-  // Who has a place in the queue may still wait for the rate.
+  // A request that has a place in the queue may still wait for the rate.
   const leaveMeter = meter?.watchQueue(() => {
     return { waiting: Math.max(0, queue.size + queue.pending - inFlight), running: inFlight };
   });
@@ -204,24 +219,26 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     stats.bytes += byteLengthOf(packed);
     const reply = describeReply(url, raw);
     const hide = createLoginHider([baseUrl, route.proxy], given);
-    if (status >= 300 && status < 400 && status !== 304) {
-      const location = header("location") ?? "";
-      // An empty one would be the same address again.
-      const isLink = location !== "" && URL.canParse(location, url.href);
-      const target = isLink ? new URL(location, url) : null;
-      const followed = place.follow({ from: url, status, location, target, hide });
-      return { kind: "redirect", status, target: followed, setsCookie: header("set-cookie") !== undefined };
-    }
     const encoding = transport.unpacks ? undefined : [raw.headers["content-encoding"] ?? []].flat().join(",");
     const decoded = decodeBody(packed, encoding, maxBodyBytes);
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));
+      const shown = shownBody(text, hide);
+      if (status >= 300 && status < 400 && status !== 304) {
+        const location = header("location") ?? "";
+        // An empty one would be the same address again.
+        const isLink = location !== "" && URL.canParse(location, url.href);
+        const target = isLink ? new URL(location, url) : null;
+        const next = place.follow({ from: url, status, location, target, hide });
+        if (next instanceof URL) return { kind: "redirect", target: next, status, reply, body: shown };
+        throw attachReply(next, reply, shown);
+      }
       const source = "authorization" in given ? "header" : login === null ? null : "baseUrl";
       // A date is on the server's clock, which may differ from ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
       const facts = { status, retryAfterMs, login: source, askedAt, observedAt: clock.now() } as const;
       const error = statusError(url, { ...facts, words: excerpt(text, hide), nameOf: wording.nameOf });
-      throw attachReply(error, reply, shownBody(text, hide));
+      throw attachReply(error, reply, shown);
     }
     const body = await decoded;
     const receivedAt = clock.now();
@@ -271,8 +288,10 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     };
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
-      if (redirects > MAX_REDIRECTS)
-        throw new RedirectsError(url, MAX_REDIRECTS, sent.status, sent.setsCookie);
+      if (redirects > MAX_REDIRECTS) {
+        const setsCookie = sent.reply.headers["set-cookie"] !== undefined;
+        throw attachReply(tooManyRedirects(url, setsCookie), sent.reply, sent.body);
+      }
       sent = await askOnce(sent.target);
     }
     if (sent.kind === "answer") return sent.value;
@@ -289,8 +308,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   }
 
   return {
-    /** Sends a GET. Throws as `Client.fetchJson` does. */
-    async ask<T>(url: URL, question: HostRequest<T>): Promise<T> {
+    ask(url, question) {
       return withSignals([closing.signal, settings.signal, question.signal, gate.lost], (signal) => {
         const options = { signal, priority: question.priority ?? 0 };
         const oneTry = (number: number) => queue.add(() => attempt(url, question, number, signal), options);
@@ -306,17 +324,12 @@ export function createHost(settings: HostSettings, place: HostPlace) {
         });
       });
     },
-    /** Whether the root answers now, for callers whose page keeps failing. Rejects on a signal, or when closed. */
-    isUp: (signal?: AbortSignal): Promise<boolean> =>
-      withSignals([closing.signal, settings.signal, signal], gate.isUp),
+    isUp: (signal) => withSignals([closing.signal, settings.signal, signal], gate.isUp),
     lost: gate.lost,
-    /** Requests sent, retries included, and body bytes received, since the start. */
     stats: () => ({ ...stats }),
-    asked: (): Record<RequestKind, number> => ({ ...asked }),
-    /** How far the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
+    asked: () => ({ ...asked }),
     clockAhead: clockDifference.ahead,
-    /** Fails every request, running or waiting, and every later one. May be called twice. */
-    async close(): Promise<void> {
+    async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
       leaveMeter?.();

@@ -1,20 +1,20 @@
 import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError, decodePage } from "./body.ts";
 import { fateOf, isGone } from "./fates.ts";
-import { createHost, type HostSettings } from "./host.ts";
+import { createHost, type Host, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { parseRobots } from "./robots.ts";
-import { RedirectsError, showUrl } from "./upstream-errors.ts";
+import { RedirectError, showUrl } from "./upstream-errors.ts";
 
 interface PageClientOptions extends HostSettings {
   docsUrl: URL;
-  /** Whether a redirect may be followed to this address, which is on the origin. */
+  /** A redirect may be followed to this address, which is on the origin. */
   isPage(url: URL): boolean;
   /** The pace of the host, shared with the API's client where both ask the same one. */
   pace: HostPace;
 }
 
-/** What a server sent with a page, so that it can say later that the page is unchanged. */
+/** They came with a page: by them the server can say later that the page is unchanged. */
 export interface Validators {
   etag: string | null;
   lastModified: string | null;
@@ -23,36 +23,33 @@ export interface Validators {
 export type PageReply =
   | { kind: "page"; html: string; validators: Validators; status: number }
   | { kind: "unchanged"; status: number }
-  | { kind: "gone"; status: number }
-  /** A reply that is no page of text. `reason` is for people, such as "is application/pdf, not HTML". */
-  | { kind: "no page"; reason: string; status: number };
+  /** There is no such page, or none of text. `reason` is for people, such as "is application/pdf, not HTML". */
+  | { kind: "none"; reason: string; status: number };
 
 const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 
-class PageMovedError extends WrongAddressError {
-  override name = "PageMovedError";
-  readonly status: number;
-  readonly reason: string;
-
-  constructor(url: URL, status: number, target: URL | null) {
-    const place = target === null ? "no address" : showUrl(target).slice(0, 200);
-    const reason = `redirects to ${place}, which is not followed`;
-    super(`GET ${showUrl(url)} ${reason}`, { url: showUrl(url) });
-    this.status = status;
-    this.reason = reason;
-  }
+/** Fetches pages of documentation from one host, by the rules that also hold for the API, and by its `robots.txt`. */
+export interface PageClient extends Pick<Host, "isUp" | "lost" | "stats" | "close"> {
+  /**
+   * Reads the rules of the host for robots, which hold from then on, with a delay up to `mostDelayMs`. Returns that delay. A
+   * refusal of the file itself, or a redirect to elsewhere, says that there are no rules. Throws where nobody knows.
+   */
+  readRobots(mostDelayMs: number): Promise<number>;
+  /** The time until the delay lets the next request go. */
+  waitMs(): number;
+  /** The rule of `robots.txt` that keeps this page from robots, or null. */
+  findRefusal(url: URL): string | null;
+  /** Fetches a page, or learns that it is unchanged. Throws for the replies that `PageReply` does not name. */
+  fetchPage(url: URL, known: Validators): Promise<PageReply>;
 }
 
-export type PageClient = ReturnType<typeof createPageClient>;
-
-/** Fetches pages of documentation from one host, by the rules that also hold for the API, and by its `robots.txt`. */
-export function createPageClient(options: PageClientOptions) {
+export function createPageClient(options: PageClientOptions): PageClient {
   const { docsUrl, isPage, clock } = options;
   let robots = parseRobots("");
   let delayMs = 0;
   let nextMs = 0;
   // Never longer than the delay, or a clock that was put back would stop the night.
-  const waitMs = () => Math.min(delayMs, Math.max(0, nextMs - clock.now().getTime()));
+  const waitMs = (): number => Math.min(delayMs, Math.max(0, nextMs - clock.now().getTime()));
   const pace: HostPace = {
     ...options.pace,
     async turn(signal) {
@@ -73,22 +70,25 @@ export function createPageClient(options: PageClientOptions) {
       labelOf: () => "content",
       accept: "text/html, application/xhtml+xml;q=0.9",
       maxBodyBytes: MAX_PAGE_BYTES,
-      follow({ from, status, target }) {
+      follow({ from, target }) {
         const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
         const isAllowed = (url: URL) => isPage(url) && robots.findRefusal(url) === null;
         if (target !== null && isHere && (target.pathname === robotsUrl.pathname || isAllowed(target)))
           return target;
-        throw new PageMovedError(from, status, target);
+        const place = target === null ? "no address" : showUrl(target).slice(0, 200);
+        return new RedirectError(from, `redirects to ${place}`);
       },
     },
   );
 
   return {
-    /**
-     * Reads the rules of the host for robots, which hold from then on, with a delay up to `mostDelayMs`. Returns that delay. A
-     * refusal of the file itself, or a redirect to elsewhere, says that there are no rules. Throws where nobody knows.
-     */
-    async readRobots(mostDelayMs: number): Promise<number> {
+    isUp,
+    lost,
+    stats,
+    close,
+    waitMs,
+    findRefusal: (url) => robots.findRefusal(url),
+    async readRobots(mostDelayMs) {
       const headers = { accept: "text/plain, */*;q=0.1" };
       const read = ({ body }: { body: Buffer[] }) => Buffer.concat(body).toString("utf8");
       const text = await ask<string>(robotsUrl, { headers, read }).catch((error: unknown) => {
@@ -100,12 +100,7 @@ export function createPageClient(options: PageClientOptions) {
       delayMs = Math.min(robots.delayMs, mostDelayMs);
       return delayMs;
     },
-    /** How long the next request waits for the delay. */
-    waitMs,
-    /** The rule of `robots.txt` that keeps this page from robots, or null. */
-    findRefusal: (url: URL): string | null => robots.findRefusal(url),
-    /** Fetches a page, or learns that it is unchanged. Throws for the replies that `PageReply` does not name. */
-    async fetchPage(url: URL, known: Validators): Promise<PageReply> {
+    async fetchPage(url, known) {
       const headers = {
         ...(known.etag !== null && { "if-none-match": known.etag }),
         ...(known.lastModified !== null && { "if-modified-since": known.lastModified }),
@@ -122,7 +117,7 @@ export function createPageClient(options: PageClientOptions) {
             const type = header("content-type") ?? "";
             if (status < 200 || status >= 300 || isHtml(type)) return undefined;
             const shown = /^[\x20-\x7e]{1,60}?(?=;|$)/.exec(type)?.[0] ?? "of another type";
-            return { kind: "no page", reason: `is ${shown}, not HTML`, status };
+            return { kind: "none", reason: `is ${shown}, not HTML`, status };
           },
           read({ body, header }) {
             const etag = asValidator(header("etag"));
@@ -132,16 +127,14 @@ export function createPageClient(options: PageClientOptions) {
           },
         });
       } catch (error) {
-        if (isGone(error)) return { kind: "gone", status: error.status };
-        const noPage = (reason: string, status: number) => ({ kind: "no page" as const, reason, status });
-        if (error instanceof RedirectsError) return noPage("redirects too often in a row", error.status);
-        if (error instanceof PageMovedError) return noPage(error.reason, error.status);
+        if (isGone(error)) return { kind: "none", reason: `answered ${error.status}`, status: error.status };
+        if (error instanceof RedirectError)
+          return { kind: "none", reason: error.reason, status: error.reply?.status ?? 302 };
         if (error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError)
-          return noPage(error.cause.message, 200);
+          return { kind: "none", reason: error.cause.message, status: 200 };
         throw error;
       }
     },
-    ...{ isUp, lost, stats, close },
   };
 }
 

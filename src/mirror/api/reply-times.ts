@@ -39,17 +39,24 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
   return date ? until(date.getTime()) : undefined;
 }
 
-/** How old a reply was on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */
+/** The age of a reply on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */
 export function cacheAgeMs(age: string | undefined): number {
   if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
-/** Each reply narrows it: the service read its clock meanwhile. When no difference fits all, a clock was set: it starts again. */
-export function createClockDifference() {
+/** The difference of two clocks. Each reply narrows it: the service read its clock meanwhile. */
+interface ClockDifference {
+  learn(serverDate: Date, sentAt: Date, receivedAt: Date): void;
+  /** Null before the first reply with a date. */
+  ahead(): ClockAhead | null;
+}
+
+/** When no difference fits all replies, a clock was set: it starts again. */
+export function createClockDifference(): ClockDifference {
   let known: ClockAhead | null = null;
   return {
-    learn(serverDate: Date, sentAt: Date, receivedAt: Date): void {
+    learn(serverDate, sentAt, receivedAt) {
       const bounds = {
         minMs: serverDate.getTime() - receivedAt.getTime(),
         // `Date` has whole seconds.
@@ -63,6 +70,6 @@ export function createClockDifference() {
       };
       known = both && both.minMs <= both.maxMs ? both : bounds;
     },
-    ahead: (): ClockAhead | null => known && { ...known },
+    ahead: () => known && { ...known },
   };
 }

@@ -10,7 +10,7 @@ export interface RawReply {
 }
 
 interface Transport {
-  /** Whether it unpacks bodies itself, whatever their `content-encoding` says. It then asks for the encodings too. */
+  /** It unpacks bodies itself, whatever their `content-encoding` says, and asks for the encodings too. */
   readonly unpacks: boolean;
   /** Nothing but the signal limits the wait for a reply. */
   send(url: URL, request: { headers: Record<string, string>; signal: AbortSignal }): Promise<RawReply>;
@@ -69,18 +69,30 @@ export function loadConnections() {
   return loaded;
 }
 
+interface OpenConnections {
+  request: typeof import("undici").request;
+  dispatcher: import("undici").Dispatcher;
+}
+
+interface Connections {
+  /** Opens them once. */
+  open(): Promise<OpenConnections>;
+  /** May be called twice. */
+  close(): Promise<void>;
+}
+
 /** Opened with the first request: undici is a third of the program, and commands start faster without it. */
-export function createConnections(options: DispatcherOptions) {
-  const open = async () => {
-    const { createDispatcher, request } = await loadConnections();
-    return { request, dispatcher: createDispatcher(options) };
-  };
-  let opened: ReturnType<typeof open> | undefined;
+export function createConnections(options: DispatcherOptions): Connections {
+  let opened: Promise<OpenConnections> | undefined;
   return {
-    open: () => (opened ??= open()),
-    async close(): Promise<void> {
-      const connections = await opened;
-      await connections?.dispatcher.destroy();
+    open() {
+      opened ??= loadConnections().then(({ createDispatcher, request }) => {
+        return { request, dispatcher: createDispatcher(options) };
+      });
+      return opened;
+    },
+    async close() {
+      await (await opened)?.dispatcher.destroy();
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   HttpStatusError,
   LastingNetworkError,
   MirrorError,
+  messageOf,
   NetworkError,
   TimeoutError,
   UnexpectedShapeError,
@@ -70,47 +71,111 @@ export function answerOf(error: unknown): Answer {
   return error instanceof UnexpectedShapeError ? "shape" : "network";
 }
 
-/** `timeoutMs`: our own limit ended the request, so it is not known whether the proxy or the service failed. Else null. */
-export function toUpstreamError(
-  error: unknown,
-  url: URL,
-  { timeoutMs, nameOf, route }: { timeoutMs: number | null; nameOf: NameOf; route: ProxyRoute },
-): MirrorError {
-  const ofProxy = toProxyError(error, url, route, timeoutMs);
-  if (ofProxy !== null) return ofProxy;
+/** The proxy did not open a tunnel. `status` or `cause` says why. */
+export class TunnelError extends Error {
+  override name = "TunnelError";
+  /** Null when it did not answer. */
+  readonly status: number | null;
+
+  constructor(status: number | null, cause?: unknown) {
+    super("the proxy opened no tunnel", { cause });
+    this.status = status;
+  }
+}
+
+/** Codes of a failed connection. We only connect to the proxy, so it was the one that failed. */
+const UNREACHABLE =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
+
+interface Way {
+  /** Our own limit ended the request, so it is not known whether the proxy or the service failed. Else null. */
+  timeoutMs: number | null;
+  nameOf: NameOf;
+  route: ProxyRoute;
+}
+
+/** Names the proxy where it failed, and else the service. */
+export function toUpstreamError(error: unknown, url: URL, { timeoutMs, nameOf, route }: Way): MirrorError {
   if (error instanceof MirrorError) return error;
+  const { proxy, because } = route;
   const asked = `GET ${showUrl(url)}`;
+  const named = proxy && `the proxy ${showProxy(proxy)} (${because})`;
   const facts = { url: showUrl(url), cause: error };
-  if (timeoutMs !== null) return new TimeoutError(`${asked} was not answered within ${timeoutMs} ms`, facts);
+  if (timeoutMs !== null) {
+    const message = `${asked} was not answered within ${timeoutMs} ms`;
+    if (named === null) return new TimeoutError(message, facts);
+    const hint = "check that the proxy is up, and then the service";
+    return new TimeoutError(`${message}, through ${named}`, { ...facts, hint });
+  }
   if (error instanceof BodyTooLargeError) {
     const hint = `raise ${nameOf("maxBodyBytes")} or lower ${nameOf("pageSize")}`;
     return new UnexpectedShapeError(`${asked}: ${error.message}`, { ...facts, hint });
   }
   if (error instanceof UndecodableBodyError)
     return new UnexpectedShapeError(`${asked} answered with an unusable body: ${error.message}`, facts);
-  const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
-  const scheme = describeWrongScheme(reason, url);
+  const refusal = named === null ? null : refusalOfProxy(error);
+  if (refusal === 407) {
+    const hint = `set user and password in ${because}, as in http://user:password@host:port; write special characters in percent form (@ is %40)`;
+    return new LastingNetworkError(`${asked}: ${named} requires a valid login (407)`, { ...facts, hint });
+  }
+  if (refusal !== null) {
+    // Never an HttpStatusError: a proxy's 404 says nothing about a record.
+    const kind = fateOfStatus({ status: refusal })?.again === 0 ? LastingNetworkError : NetworkError;
+    const hint = `ask the operator of the proxy to allow ${url.host}, or name that host in NO_PROXY to connect without the proxy`;
+    return new kind(`${asked}: ${named} did not connect to ${url.host}: it answered ${refusal}`, {
+      ...facts,
+      hint,
+    });
+  }
+  const [reason] = reasonsOf(error);
+  const code = String((reason as { code?: unknown } | null)?.code);
+  const isProxy = named !== null && (error instanceof TunnelError || UNREACHABLE.test(code));
+  const scheme = isProxy ? null : describeWrongScheme(reason, code, url);
   if (scheme !== null) return wrongScheme(scheme, facts, nameOf);
-  const text = error instanceof AggregateError ? error.errors.map(textOf).join("; ") : textOf(error);
-  if (error instanceof Error && error.name === "ConnectTimeoutError")
-    return new TimeoutError(`${asked} timed out: ${text}`, facts);
-  const check = `check ${nameOf("baseUrl")} and that the service is up`;
-  const lasting = lastingFault(reason, "service", nameOf("baseUrl"));
-  const message = `${asked} got no answer: ${text.slice(0, SHOWN_LENGTH)}`;
-  if (lasting !== null) return new LastingNetworkError(message, { ...facts, hint: lasting });
-  const hint = isBrokenHead(reason)
-    ? "the answer is no valid HTTP: perhaps another program listens at this port, or a proxy in front of the service spoils it"
-    : isClosedWithoutAnswer(reason, url)
-      ? `if the service speaks ${url.protocol === "http:" ? "TLS at this port, use https" : "plain HTTP at this port, use http"}://; otherwise ${check}`
-      : check;
-  return new NetworkError(message, { ...facts, hint });
+  const lasting = isProxy
+    ? lastingFault(code, "proxy", because)
+    : lastingFault(code, "service", nameOf("baseUrl"));
+  const hint = isProxy
+    ? `check ${because} and that the proxy is up, or name the host in NO_PROXY to connect without the proxy`
+    : hintForSilence(reason, url, nameOf);
+  const kind =
+    lasting !== null ? LastingNetworkError : code === "UND_ERR_CONNECT_TIMEOUT" ? TimeoutError : NetworkError;
+  const what = isProxy ? `: ${named} cannot be reached` : " got no answer";
+  const text = textOf(error).slice(0, SHOWN_LENGTH);
+  return new kind(`${asked}${what}: ${text}`, { ...facts, hint: lasting ?? hint });
 }
 
+/** The status with which our proxy refused a request or a tunnel, or null. */
+function refusalOfProxy(error: unknown): number | null {
+  if (error instanceof TunnelError) return error.status;
+  // undici reports the status of a forwarded request in this way.
+  const { name, message } = (error ?? {}) as Partial<Error>;
+  return name === "InvalidArgumentError" && message?.includes("(407)") ? 407 : null;
+}
+
+/** The failures that a failure stands for: a connection may fail at several addresses. */
+function reasonsOf(error: unknown): readonly unknown[] {
+  if (error instanceof AggregateError) return error.errors.flatMap(reasonsOf);
+  return error instanceof TunnelError && error.cause instanceof Error ? reasonsOf(error.cause) : [error];
+}
+
+const textOf = (error: unknown) => reasonsOf(error).map(wordsOf).join("; ");
+
 /** OpenSSL's own message begins with numbers of its build; `reason` is the words in it. */
-function textOf(error: unknown): string {
+function wordsOf(error: unknown): string {
   const { code, reason } = (error ?? {}) as { code?: unknown; reason?: unknown };
   if (typeof reason === "string" && /^ERR_SSL_/.test(String(code))) return `TLS failed: ${reason}`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
+}
+
+function hintForSilence(reason: unknown, url: URL, nameOf: NameOf): string {
+  if (isBrokenHead(reason))
+    return "the answer is no valid HTTP: perhaps another program listens at this port, or a proxy in front of the service spoils it";
+  const check = `check ${nameOf("baseUrl")} and that the service is up`;
+  if (!isClosedWithoutAnswer(reason, url)) return check;
+  const other =
+    url.protocol === "http:" ? "TLS at this port, use https" : "plain HTTP at this port, use http";
+  return `if the service speaks ${other}://; otherwise ${check}`;
 }
 
 /** The codes of OpenSSL for a server that answers TLS in plain text. `dispatcher.ts` uses the first one too. */
@@ -158,12 +223,11 @@ const LASTING: readonly [code: RegExp, hint: (whose: string, setting: string) =>
   ],
 ];
 
-function lastingFault(reason: unknown, whose: "service" | "proxy", setting: string): string | null {
-  const code = String((reason as { code?: unknown } | null)?.code);
+function lastingFault(code: string, whose: string, setting: string): string | null {
   return LASTING.find(([form]) => form.test(code))?.[1](whose, setting) ?? null;
 }
 
-/** Whether the server closed the connection without a byte. Many servers do so for the scheme that they do not expect. */
+/** The server closed the connection without a byte. Many servers do so for the scheme that they do not expect. */
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   const { name, socket, message } = (reason ?? {}) as Error & { socket?: { bytesRead?: number } };
   if (url.protocol === "https:") return /before secure TLS connection/.test(message);
@@ -174,14 +238,14 @@ function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
 const NO_PLAIN_HTTP =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL|HTTP request to an HTTPS server/i;
 
-function describeWrongScheme(reason: unknown, url: URL): string | null {
-  const { code, name, data } = (reason ?? {}) as { code?: unknown; name?: unknown; data?: unknown };
-  if (url.protocol === "https:") {
-    const isPlain = typeof code === "string" && NO_TLS.test(code);
-    return isPlain ? `The service speaks plain HTTP at this port; use http:// (${url.origin})` : null;
-  }
+function describeWrongScheme(reason: unknown, code: string, url: URL): string | null {
+  if (url.protocol === "https:")
+    return NO_TLS.test(code)
+      ? `The service speaks plain HTTP at this port; use http:// (${url.origin})`
+      : null;
+  const { data } = (reason ?? {}) as { data?: unknown };
   // A server that expects TLS may answer with a TLS alert: type 21, version 3. `data` is what undici could not parse.
-  const isAlert = name === "HTTPParserError" && typeof data === "string" && data.startsWith("\u0015\u0003");
+  const isAlert = isBrokenHead(reason) && typeof data === "string" && data.startsWith("\u0015\u0003");
   return isAlert ? tlsAt(url) : null;
 }
 
@@ -189,64 +253,6 @@ const tlsAt = (url: URL) => `The service speaks TLS at this port; use https:// (
 
 function wrongScheme(message: string, facts: { url: string; cause?: unknown }, nameOf: NameOf) {
   return new WrongAddressError(message, { ...facts, hint: `correct the scheme in ${nameOf("baseUrl")}` });
-}
-
-/** The proxy did not open a tunnel. `status` or `cause` says why. */
-export class TunnelError extends Error {
-  override name = "TunnelError";
-  /** Null when it did not answer. */
-  readonly status: number | null;
-
-  constructor(status: number | null, cause?: unknown) {
-    super("the proxy opened no tunnel", { cause });
-    this.status = status;
-  }
-}
-
-/** Codes of a failed connection. We only connect to the proxy, so it was the one that failed. */
-const UNREACHABLE =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
-
-/** An error that names the proxy, when the proxy failed. Null when the service failed, or without a proxy. */
-function toProxyError(error: unknown, url: URL, { proxy, because }: ProxyRoute, timeoutMs: number | null) {
-  if (proxy === null || !(error instanceof Error)) return null;
-  const named = `the proxy ${showProxy(proxy)} (${because})`;
-  const facts = { url: showUrl(url), cause: error };
-  if (timeoutMs !== null) {
-    const message = `GET ${showUrl(url)} was not answered within ${timeoutMs} ms, through ${named}`;
-    return new TimeoutError(message, { ...facts, hint: "check that the proxy is up, and then the service" });
-  }
-  const way = `GET ${showUrl(url)}: ${named}`;
-  const status = error instanceof TunnelError ? error.status : null;
-  // undici reports the status of a forwarded request in this way.
-  const isForwarded407 = error.name === "InvalidArgumentError" && error.message.includes("(407)");
-  if (status === 407 || isForwarded407) {
-    const hint = `set user and password in ${because}, as in http://user:password@host:port; write special characters in percent form (@ is %40)`;
-    return new LastingNetworkError(`${way} requires a valid login (407)`, { ...facts, hint });
-  }
-  if (status !== null) {
-    // Never an HttpStatusError: a proxy's 404 says nothing about a record.
-    const isFinal = fateOfStatus({ status })?.again === 0;
-    const hint = `ask the operator of the proxy to allow ${url.host}, or name that host in NO_PROXY to connect without the proxy`;
-    const message = `${way} did not connect to ${url.host}: it answered ${status}`;
-    return new (isFinal ? LastingNetworkError : NetworkError)(message, { ...facts, hint });
-  }
-  const reason = reasonOf(error);
-  const code = String((reason as { code?: unknown }).code);
-  if (!(error instanceof TunnelError || UNREACHABLE.test(code))) return null;
-  const lasting = lastingFault(reason, "proxy", because);
-  const hint =
-    lasting ??
-    `check ${because} and that the proxy is up, or name the host in NO_PROXY to connect without the proxy`;
-  const message = `${way} cannot be reached: ${textOf(reason)}`;
-  const kind = /TIMEOUT/.test(code) ? TimeoutError : lasting === null ? NetworkError : LastingNetworkError;
-  return new kind(message, { ...facts, hint });
-}
-
-function reasonOf(error: Error): Error {
-  const inner: unknown = error instanceof AggregateError ? error.errors[0] : (error as TunnelError).cause;
-  const isWrapper = error instanceof AggregateError || error instanceof TunnelError;
-  return isWrapper && inner instanceof Error ? reasonOf(inner) : error;
 }
 
 interface StatusFacts {
@@ -320,36 +326,41 @@ export interface Redirect {
   hide(text: string): string;
 }
 
-export class RedirectsError extends WrongAddressError {
-  override name = "RedirectsError";
-  readonly status: number;
+/** A redirect that is not followed. */
+export class RedirectError extends WrongAddressError {
+  /** The message without the request, for a list of requests. */
+  readonly reason: string;
 
-  constructor(url: URL, most: number, status: number, setsCookie: boolean) {
-    const hint = setsCookie
-      ? "the service sets a cookie and redirects until it comes back: ask its operator to answer docmirror, which sends none, without it"
-      : "the service redirects in a circle: report it to the operator of the service";
-    super(`GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`, {
-      url: showUrl(url),
-      hint,
-    });
-    this.status = status;
+  constructor(url: URL, what: string, hint?: string) {
+    const reason = `${what}, which is not followed`;
+    super(`GET ${showUrl(url)} ${reason}`, { url: showUrl(url), hint });
+    this.reason = reason;
   }
 }
 
-/** Throws for a redirect that is not followed. Names the base URL to set, if the `Location` shows it. */
-export function refuseRedirect({ from, status, location, target, hide }: Redirect, nameOf: NameOf): never {
+export function tooManyRedirects(url: URL, setsCookie: boolean): RedirectError {
+  const hint = setsCookie
+    ? "the service sets a cookie and redirects until it comes back: ask its operator to answer docmirror, which sends none, without it"
+    : "the service redirects in a circle: report it to the operator of the service";
+  return new RedirectError(url, "redirects too often in a row", hint);
+}
+
+/** The error for a redirect out of the API. Names the base URL to set, if the `Location` shows it. */
+export function wrongRedirect(
+  { from, status, location, target, hide }: Redirect,
+  nameOf: NameOf,
+): WrongAddressError {
   const shown = hide(maskUrl(location)).slice(0, SHOWN_LOCATION);
-  const what = `GET ${showUrl(from)} answered ${status} to '${shown}', which is not followed`;
-  const baseUrl = target && movedTo(from, target);
-  const url = showUrl(from);
-  if (baseUrl) {
-    const hint = "first check that this address belongs to the service";
-    const message = `It has moved to ${baseUrl}; set ${nameOf("baseUrl")} to that (${what})`;
-    throw new WrongAddressError(message, { url, hint });
-  }
   const hint =
     "only redirects within the service's API are followed; if this is a login: docmirror reads public interfaces only";
-  throw new WrongAddressError(what, { url, hint });
+  const refused = new RedirectError(from, `answered ${status} to '${shown}'`, hint);
+  const baseUrl = target && movedTo(from, target);
+  if (!baseUrl) return refused;
+  const message = `It has moved to ${baseUrl}; set ${nameOf("baseUrl")} to that (${refused.message})`;
+  return new WrongAddressError(message, {
+    url: refused.url,
+    hint: "first check that this address belongs to the service",
+  });
 }
 
 const API_PATH = "/api/v1/";

@@ -3,14 +3,14 @@
  * the host is lost, or a stop. Each batch is stored in one transaction, so an end at any moment loses one
  * batch at most. `docs/content.md` says when a page is due.
  */
-
+import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
 import { HttpStatusError, UpstreamError } from "../../base/errors.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
 import { isUpstreamLost } from "../api/fates.ts";
-import type { PageClient, PageReply } from "../api/page-client.ts";
+import type { PageClient } from "../api/page-client.ts";
 import { showUrl } from "../api/upstream-errors.ts";
 import type { ContentSummary } from "../lists/summary.ts";
 import { pagePlace, pageUrl } from "./page-url.ts";
@@ -51,10 +51,22 @@ const LOOKUP = 2000;
 /** After so many pages in a row without any answer, the root of the host is asked. */
 const MAX_UNANSWERED = 5;
 
+const COUNTED = {
+  page: "fetched",
+  unchanged: "unchanged",
+  none: "failed",
+  failed: "failed",
+  "left out": "left_out",
+} as const satisfies Record<PageOutcome["kind"], keyof PageCounts>;
+
 /** Throws `StoreError`. A page that fails throws nothing, and neither does a stop. */
 export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts> {
   const counts: PageCounts = {
-    ...{ fetched: 0, unchanged: 0, failed: 0, left_out: 0, left: null },
+    fetched: 0,
+    unchanged: 0,
+    failed: 0,
+    left_out: 0,
+    left: null,
     ended: "stopped",
   };
   try {
@@ -70,54 +82,56 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
   const base = serviceUrl(docsUrl);
   const startedMs = clock.now().getTime();
   let unanswered = 0;
-
-  const isTimeUp = () => clock.now().getTime() - startedMs + client.waitMs() >= budgetMs;
   let isAway = false;
   /** Null until the rules for robots are known. */
   let concurrency: number | null = null;
+
+  const isTimeUp = () => clock.now().getTime() - startedMs + client.waitMs() >= budgetMs;
   const isLost = () => client.lost.aborted || isAway;
   const due = () => ({ runId, docsUrl: base, now: clock.now().toISOString() });
 
+  /** Null for a page that is not asked for now, because the time is up or the host is lost. */
   async function ask(file: DuePage): Promise<AskedPage | null> {
-    const url = pageUrl(file.absoluteUrl, docsUrl);
-    const { fileId, projectId, absoluteUrl } = file;
-    if (url !== null && (isTimeUp() || isLost())) return null;
+    const { fileId, projectId, absoluteUrl, path } = file;
+    const url = pageUrl(absoluteUrl, docsUrl);
     const askedAt = clock.now().toISOString();
-    const refusal = url && client.findRefusal(url);
-    const leftOut = {
-      kind: "left out",
-      status: null,
-      reason: `robots.txt keeps it from robots: ${refusal}`,
-    } as const;
-    const outcome = url === null ? elsewhere(absoluteUrl) : refusal ? leftOut : await fetchOutcome(url, file);
-    const version = pagePlace(absoluteUrl, file.path)?.version ?? null;
+    const outcome = url === null ? elsewhere(absoluteUrl) : await findOutcome(url, file);
+    const version = pagePlace(absoluteUrl, path)?.version ?? null;
     return outcome && { fileId, projectId, absoluteUrl, version, url: url?.href ?? null, askedAt, outcome };
   }
 
-  /** Null when the host is lost: that says nothing about the page, unless its own answer was the last one. */
-  async function fetchOutcome(url: URL, file: DuePage): Promise<PageOutcome | null> {
+  async function findOutcome(url: URL, file: DuePage): Promise<PageOutcome | null> {
+    if (isTimeUp() || isLost()) return null;
+    const refusal = client.findRefusal(url);
+    if (refusal !== null)
+      return { kind: "left out", status: null, reason: `robots.txt keeps it from robots: ${refusal}` };
     // The validators belong to the content of one address.
     const isKnown = file.isIndexed && file.url === url.href;
-    const known = isKnown ? file : { etag: null, lastModified: null };
     try {
-      const reply = await client.fetchPage(url, known);
+      const reply = await client.fetchPage(url, isKnown ? file : { etag: null, lastModified: null });
       unanswered = 0;
-      return outcomeOf(reply, clock.now());
+      if (reply.kind !== "page") return reply;
+      const { html, ...answer } = reply;
+      return { ...answer, content: readPage(html), receivedAt: clock.now().toISOString() };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamError)) throw error;
-      unanswered = isUpstreamLost(error) ? unanswered + 1 : 0;
-      // Some pages of a host that is up never answer. They must not keep the others back.
-      if (unanswered >= MAX_UNANSWERED && !isLost()) {
-        if (await client.isUp(signal)) unanswered = 0;
-        else isAway = true;
-      }
-      const status = error instanceof HttpStatusError ? error.status : null;
-      // A page that asks for a long wait loses the host. Without a record it would be the first again each night.
-      const isOwnAnswer = status !== null && error.url === showUrl(url);
-      if (isLost() && !isOwnAnswer) return null;
-      return { kind: "failed", status, reason: status === null ? error.message : `answered ${status}` };
+      return await judge(error, url);
     }
+  }
+
+  /** Null when the host is lost: that says nothing about the page, unless its own answer was the last one. */
+  async function judge(error: UpstreamError, url: URL): Promise<PageOutcome | null> {
+    unanswered = isUpstreamLost(error) ? unanswered + 1 : 0;
+    // Some pages of a host that is up never answer. They must not keep the others back.
+    if (unanswered >= MAX_UNANSWERED && !isLost()) {
+      if (await client.isUp(signal)) unanswered = 0;
+      else isAway = true;
+    }
+    const status = error instanceof HttpStatusError ? error.status : null;
+    // A page that asks for a long wait loses the host. Without a record it would be the first again each night.
+    if (isLost() && (status === null || error.url !== showUrl(url))) return null;
+    return { kind: "failed", status, reason: status === null ? error.message : `answered ${status}` };
   }
 
   /** Until they are known no page may be asked for: a server in trouble has said nothing (RFC 9309). */
@@ -136,16 +150,9 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
   async function askBatch(files: readonly DuePage[]): Promise<AskedPage[]> {
     const isOurs = ({ absoluteUrl }: DuePage) => pageUrl(absoluteUrl, docsUrl) !== null;
     if (concurrency === null && files.some(isOurs)) await readRules();
-    const waiting = [...files];
-    const pages: AskedPage[] = [];
-    const askOn = async () => {
-      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const page = await ask(file);
-        if (page !== null) pages.push(page);
-      }
-    };
-    await Promise.all(Array.from({ length: concurrency ?? 1 }, askOn));
-    return pages;
+    const queue = new PQueue({ concurrency: concurrency ?? 1 });
+    const pages = await queue.addAll(files.map((file) => () => ask(file)));
+    return pages.filter((page) => page !== null);
   }
 
   await patience("drop the pages of deleted files", () => dropDeletedFiles(sql));
@@ -157,25 +164,11 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
       if (isTimeUp() || isLost()) break search;
       const pages = await askBatch(files.slice(from, from + BATCH));
       await patience("store pages", () => storeContents({ sql, runId, docsUrl: base }, pages));
-      for (const { outcome } of pages) {
-        if (outcome.kind === "page") counts.fetched += 1;
-        else if (outcome.kind === "unchanged") counts.unchanged += 1;
-        else if (outcome.kind === "left out") counts.left_out += 1;
-        else counts.failed += 1;
-      }
+      for (const { outcome } of pages) counts[COUNTED[outcome.kind]] += 1;
     }
   }
   counts.left = await patience("count the pages that are due", () => countDuePages(sql, due()));
   counts.ended = counts.left === 0 ? "done" : isLost() ? "lost" : "budget";
-}
-
-function outcomeOf(reply: PageReply, now: Date): PageOutcome {
-  const { kind, status } = reply;
-  if (kind === "unchanged") return { kind, status };
-  if (kind === "gone") return { kind: "none", status, reason: `answered ${status}` };
-  if (kind === "no page") return { kind: "none", status, reason: reply.reason };
-  const { html, validators } = reply;
-  return { kind, status, content: readPage(html), validators, receivedAt: now.toISOString() };
 }
 
 function elsewhere(absoluteUrl: string | null): PageOutcome {

@@ -184,6 +184,7 @@ describe("a redirect to another place", () => {
     const moved = error.message.replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT");
     expect(moved).toContain(`It has moved to ${base}; set DOCMIRROR_BASE_URL to that (GET `);
     expect(moved).not.toContain("secret");
+    expect(error.reply).toMatchObject({ status: 302, headers: { location } });
     expect(count).toBe(1);
   });
 
@@ -214,6 +215,7 @@ describe("a redirect in a circle", () => {
     const { error, count } = await refusalOf({ status: 302, headers: back, body: "" });
     expect(error).toBeInstanceOf(WrongAddressError);
     expect([error.hint, count]).toEqual([expect.stringMatching(hint), 4]);
+    expect(error.reply).toMatchObject({ status: 302, headers: back });
   });
 });
 
