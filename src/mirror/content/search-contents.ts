@@ -29,10 +29,10 @@ const content = alias(fileContents, "content");
 const file = alias(files, "file");
 const project = alias(projects, "project");
 
-/** How many pages are ranked. A whole number of pages of hits. */
+/** So many pages are ranked. A whole number of pages of hits. */
 const POOL = 200;
 const CANDIDATES = 500;
-/** How much of a text is read for its snippet at first, in characters. The match is nearly always there. */
+/** The characters of a text that are read for its snippet at first. The match is nearly always there. */
 const FIRST_READ = 16_384;
 
 /** Narrows a search. Both are slugs. */
@@ -97,10 +97,7 @@ async function findPlaces(
         order by ${inOrder} limit ${MAX_HITS}
       )
       select ${content.anchors}, ${anchor.position}, ${ADDRESS}
-      from hit as ${anchor}
-      join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id}
-      join ${files} as ${file} on ${file.id} = ${anchor.file_id}
-      left join ${projects} as ${project} on ${project.id} = ${content.project_id}
+      from hit as ${anchor} join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id} ${ADDRESSED}
       order by ${inOrder}`,
     { prepare: true },
   );
@@ -121,15 +118,12 @@ export async function findDocs(
     const scope = { project: slug, version };
     const { total, hits } = await findPages(tx, query, scope, { limit: MAX_HITS, offset: 0 });
     const texts = await readSnippets(tx, query, hits, (text) => snippet(text, query.words, EM));
-    const addresses = await findAddresses(tx, hits);
     return {
       total,
       maxScore: hits.length === 0 ? null : Math.max(...hits.map(({ rank }) => Number(rank.toFixed(8)))),
-      hits: hits.flatMap((hit, place) => {
-        const address = addresses.get(hit.fileId);
-        if (address === undefined) return [];
-        const title = hit.title || (address.name ?? "");
-        return [{ ...docLink(address), project, title, version, content: [texts[place] ?? ""] }];
+      hits: hits.map((hit, place) => {
+        const title = hit.title || (hit.name ?? "");
+        return { ...docLink(hit), project, title, version, content: [texts[place] ?? ""] };
       }),
     };
   });
@@ -147,7 +141,7 @@ function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => P
   );
 }
 
-interface PageHit {
+interface PageHit extends PageAddress {
   fileId: string;
   title: string | null;
   start: string | null;
@@ -184,9 +178,11 @@ async function findPages(
         from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
       )
       select (select count(*) from matched) as total, coalesce((
-        select jsonb_agg(jsonb_build_object('fileId', hit.file_id, 'rank', rank, 'title', ${content.title},
-          'start', left(${content.text}, ${FIRST_READ})) order by place)
-        from hit join ${fileContents} as ${content} on ${content.file_id} = hit.file_id
+        select jsonb_agg(to_jsonb(found) order by place)
+        from (
+          select hit.place, hit.file_id as "fileId", rank, ${content.title}, left(${content.text}, ${FIRST_READ}) as start, ${ADDRESS}
+          from hit join ${fileContents} as ${content} on ${content.file_id} = hit.file_id ${ADDRESSED}
+        ) as found
       ), '[]') as hits`,
     { prepare: true },
   );
@@ -214,28 +210,17 @@ async function readSnippets(
   });
 }
 
-async function findAddresses(tx: TransactionSql, hits: readonly PageHit[]) {
-  const ids = hits.map(({ fileId }) => fileId);
-  const rows = await runStatement<PageAddress & { id: string }>(
-    tx,
-    compose`
-      select ${file.id}, ${ADDRESS}
-      from ${fileContents} as ${content}
-      join ${files} as ${file} on ${file.id} = ${content.file_id}
-      left join ${projects} as ${project} on ${project.id} = ${content.project_id}
-      where ${content.file_id} = any (${compose.param(ids)}::text[])`,
-    { prepare: true },
-  );
-  return new Map(rows.map(({ id, ...address }) => [id, address]));
-}
-
+/** The columns of a page's address, and the tables that have them. */
 const ADDRESS = compose`
   ${file.absolute_url} as "absoluteUrl", ${file.path}, ${file.name}, ${content.url}, ${project.subdomain}`;
+const ADDRESSED = compose`
+  join ${files} as ${file} on ${file.id} = ${content.file_id}
+  left join ${projects} as ${project} on ${project.id} = ${content.project_id}`;
 
 /** Within a select, so that it is made once. */
 const tsquery = ({ folded }: SearchQuery) => compose`(select plainto_tsquery('simple', ${folded}))`;
 
-/** Whether a page may be found: its file and project are there, and in the scope. */
+/** A page may be found while its file and project are there, and in the scope. */
 const isShown = (scope: SearchScope) => compose`
   not exists (select from ${files} where ${files.id} = ${content.file_id} and ${files.deleted_at} is not null)
   and not exists (
@@ -264,7 +249,7 @@ export function titleKey(title: string): string {
   return foldWords(title).slice(0, MAX_TITLE_KEY_LENGTH).toWellFormed();
 }
 
-/** Whether a folded word is a character of a script without blanks. It matches anywhere in a text. */
+/** A folded word that is a character of a script without blanks. It matches anywhere in a text. */
 function isUnspaced(word: string): boolean {
   return word.replace(UNSPACED, "") === "";
 }
