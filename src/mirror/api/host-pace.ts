@@ -35,9 +35,9 @@ const GROUPED_MS = 30;
 const LEAST_GAP = 0.75;
 
 /**
- * Turns follow a schedule: each is due one interval after the one before was due, even where that came late, because a timer
- * fired late or this process was at work. One interval is made up for at most: so a second holds at most one turn more than
- * the rate, as it does when no turn is late.
+ * Turns follow a schedule: one that is asked for is due an interval after the one before was due, even where that came late,
+ * because a timer fired late or this process was at work. One interval is made up for at most: so a second holds at most one
+ * turn more than the rate, as it does when no turn is late.
  *
  * @param host.ratePerSecond 0: no limit
  */
@@ -51,9 +51,10 @@ export function createHostPace(host: { ratePerSecond: number; clock: Clock }): H
   let lastMs = 0;
   let held: Hold | null = null;
 
-  async function takeTurn(signal: AbortSignal): Promise<void> {
+  async function takeTurn(askedMs: number, signal: AbortSignal): Promise<void> {
     const intervalMs = shortestMs * slowness;
     const gapMs = shortestMs < GROUPED_MS ? 0 : LEAST_GAP * intervalMs;
+    dueMs = Math.max(dueMs, askedMs);
     // Never longer than one interval, even after our clock was set back.
     const waitMs = Math.min(intervalMs, Math.max(dueMs, lastMs + gapMs) - nowMs());
     if (waitMs > 0) await clock.sleep(Math.ceil(waitMs), signal);
@@ -64,7 +65,9 @@ export function createHostPace(host: { ratePerSecond: number; clock: Clock }): H
 
   return {
     async turn(signal) {
-      if (ratePerSecond > 0) await turns.add(() => takeTurn(signal), { signal });
+      if (ratePerSecond === 0) return;
+      const askedMs = nowMs();
+      await turns.add(() => takeTurn(askedMs, signal), { signal });
     },
     slow() {
       slowness = Math.min(MAX_SLOWNESS, slowness * 2);
