@@ -2,13 +2,22 @@ import { systemClock } from "../base/clock.ts";
 import { maskUrl } from "../base/config/addresses.ts";
 import { environmentProxies, findProxyRoute } from "../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../base/config/service-settings.ts";
-import { defaultsOf, type Parsed, whole } from "../base/config/setting.ts";
+import { defaultsOf, whole } from "../base/config/setting.ts";
 import type { ClientOptions, FetchOptions } from "../mirror/api/client.ts";
 import type { Wording } from "../mirror/api/upstream-errors.ts";
 import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
 import { wrongOption } from "./endpoint-path.ts";
 
-const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;
+/** The options that are numbers. Each but the last is read as the setting of its name. */
+const NUMBERS = {
+  ratePerSecond: SERVICE_SETTINGS.ratePerSecond.parse,
+  concurrency: SERVICE_SETTINGS.concurrency.parse,
+  timeoutMs: SERVICE_SETTINGS.timeoutMs.parse,
+  retries: SERVICE_SETTINGS.retries.parse,
+  maxBodyBytes: whole(1, 511 * 1024 * 1024),
+} as const;
+type NumberName = keyof typeof NUMBERS;
+const NAMES = Object.keys(NUMBERS) as NumberName[];
 
 const WORDING: Wording = {
   nameOf: (key) => (key === "contact" ? "userAgent" : key),
@@ -17,71 +26,56 @@ const WORDING: Wording = {
 
 /** Checks the options and adds the defaults. Throws one ConfigError that names every fault. */
 export function resolveOptions(options: ServiceClientOptions): ClientOptions {
-  const {
-    onRequest,
-    onRetry,
-    onWarning,
-    signal,
-    fetch,
-    userAgent = "docmirror",
-    useProxies = true,
-  } = options;
-  const faults: string[] = [];
-  function settle<T>(name: string, given: unknown, parsed: Parsed<T>, fallback: T): T {
-    if ("value" in parsed) return parsed.value;
-    const shown = typeof given === "string" ? `"${maskUrl(given)}"` : String(given);
-    faults.push(`${name}: ${shown} ${parsed.fault}`);
-    return fallback;
-  }
-  const defaults = defaultsOf(SERVICE_SETTINGS);
+  const { onRetry, fetch, userAgent = "docmirror", useProxies = true, headers = {} } = options;
   const givenUrl = String(options.baseUrl);
-  const noUrl = new URL("http://none.invalid");
-  const baseUrl = settle("baseUrl", givenUrl, SERVICE_SETTINGS.baseUrl.parse(givenUrl), noUrl);
-  const limits = { ...defaults };
-  for (const name of LIMITS) {
-    const given = options[name];
-    if (given !== undefined)
-      limits[name] = settle(name, given, SERVICE_SETTINGS[name].parse(String(given)), defaults[name]);
-  }
-  const givenBytes = options.maxBodyBytes ?? defaults.maxBodyBytes;
-  const maxBodyBytes = settle("maxBodyBytes", givenBytes, whole(1, 511 * 1024 * 1024)(String(givenBytes)), 0);
-  faults.push(...headerFaults(options.headers), ...headerFaults({ "user-agent": userAgent }));
+  const parsedUrl = SERVICE_SETTINGS.baseUrl.parse(givenUrl);
+  const baseUrl = "value" in parsedUrl ? parsedUrl.value : new URL("http://none.invalid");
   const proxies = useProxies && fetch === undefined ? environmentProxies() : undefined;
   const route = findProxyRoute(baseUrl, proxies);
-  if (route.proxy === null && route.isFault)
-    faults.push(`${route.because}: its value is not a proxy's address`);
-  if (faults.length > 0) throw wrongOption(`the client cannot be made: ${faults.join("; ")}`);
-
-  const { ratePerSecond, concurrency, timeoutMs, retries } = limits;
+  assertNoFaults("client", [
+    ...("fault" in parsedUrl ? [`baseUrl: "${maskUrl(givenUrl)}" ${parsedUrl.fault}`] : []),
+    ...numberFaults(options),
+    ...headerFaults(headers),
+    ...headerFaults({ "user-agent": userAgent }),
+    ...(route.proxy === null && route.isFault
+      ? [`${route.because}: its value is not a proxy's address`]
+      : []),
+  ]);
+  const defaults = defaultsOf(SERVICE_SETTINGS);
+  const numbers = NAMES.map((name) => [name, Number(options[name] ?? defaults[name])]);
   return {
-    ...{ baseUrl, ratePerSecond, concurrency, timeoutMs, retries, mostRetries: 100, maxBodyBytes },
-    headers: { "user-agent": userAgent, ...lowerCased(options.headers ?? {}) },
+    ...(Object.fromEntries(numbers) as Record<NumberName, number>),
+    baseUrl,
+    mostRetries: 100,
+    headers: { "user-agent": userAgent, ...lowerCased(headers) },
     wording: WORDING,
     proxies,
     clock: systemClock,
     log: { info: ({ wait_ms: waitMs, ...facts }) => onRetry?.({ ...facts, waitMs }) },
-    ...(fetch && { fetch }),
-    ...(signal && { signal }),
-    ...(onWarning && { onWarning }),
-    ...(onRequest && { onRequest }),
+    fetch,
+    signal: options.signal,
+    onWarning: options.onWarning,
+    onRequest: options.onRequest,
   };
 }
 
 type RequestOptions = Pick<FetchOptions<unknown>, "signal" | "timeoutMs" | "retries" | "headers">;
 
 export function requestOptions({ signal, timeoutMs, retries, headers }: CallOptions): RequestOptions {
-  const faults = Object.entries({ timeoutMs, retries }).flatMap(([name, value]) => {
-    const parsed = SERVICE_SETTINGS[name as "timeoutMs" | "retries"].parse(String(value));
-    return value === undefined || "value" in parsed ? [] : [`${name}: ${value} ${parsed.fault}`];
+  assertNoFaults("call", [...numberFaults({ timeoutMs, retries }), ...headerFaults(headers)]);
+  return { signal, timeoutMs, retries, headers: headers && lowerCased(headers) };
+}
+
+function assertNoFaults(what: string, faults: readonly string[]): void {
+  if (faults.length > 0) throw wrongOption(`the ${what} cannot be made: ${faults.join("; ")}`);
+}
+
+function numberFaults(options: Partial<Record<NumberName, number | undefined>>): string[] {
+  return NAMES.flatMap((name) => {
+    const given = options[name];
+    const parsed = NUMBERS[name](String(given));
+    return given === undefined || "value" in parsed ? [] : [`${name}: ${given} ${parsed.fault}`];
   });
-  faults.push(...headerFaults(headers));
-  if (faults.length > 0) throw wrongOption(`the call cannot be made: ${faults.join("; ")}`);
-  return {
-    ...(signal && { signal }),
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(retries !== undefined && { retries }),
-    ...(headers && { headers: lowerCased(headers) }),
-  };
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -90,7 +84,7 @@ type Headers = Readonly<Record<string, string>>;
 const CONNECTION =
   /^(accept-encoding|connection|content-.*|expect|host|http2-settings|keep-alive|range|te|trailer|transfer-encoding|upgrade)$/;
 
-/** What is wrong with headers, with the name of each and never a value: it may be a login. Empty when nothing is. */
+/** The faults of headers, with the name of each and never a value: it may be a login. */
 function headerFaults(headers: Headers = {}): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     if (!/^[!#$%&'*+.^`|~\w-]+$/.test(name))

@@ -55,7 +55,7 @@ export interface HostSettings
   /** Sent with every request, by names in lower case. They replace those that the client sends itself. @default none */
   headers?: Readonly<Record<string, string>>;
   /** Sends the requests in place of our own connections, without `proxies`. */
-  fetch?: Fetch;
+  fetch?: Fetch | undefined;
   /** @default that of the command */
   wording?: Wording;
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
@@ -63,9 +63,9 @@ export interface HostSettings
   clock: Clock;
   /** Hears of each retry. The program's log is one. */
   log: RetryLog;
-  signal?: AbortSignal;
-  onWarning?(message: string): void;
-  onRequest?(notice: RequestNotice): void;
+  signal?: AbortSignal | undefined;
+  onWarning?: ((message: string) => void) | undefined;
+  onRequest?: ((notice: RequestNotice) => void) | undefined;
   /** Counts the requests. @default nothing does */
   meter?: RequestMeter | undefined;
 }
@@ -90,12 +90,12 @@ type ReadHeader = (name: string) => string | undefined;
 export interface HostRequest<T> {
   /** Only for the count of requests. @default "pages" */
   kind?: RequestKind;
-  headers?: Readonly<Record<string, string>>;
-  retries?: number;
-  timeoutMs?: number;
+  headers?: Readonly<Record<string, string>> | undefined;
+  retries?: number | undefined;
+  timeoutMs?: number | undefined;
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   log?: RetryLog;
   /** A value other than undefined is the answer: the body is not read, and any status will do. */
   answerEarly?(status: number, header: ReadHeader): T | undefined;
