@@ -54,22 +54,14 @@ export function parseJson(text: string, { isExact = false } = {}): unknown {
   const mayChange = isExact && MAY_CHANGE.test(text);
   try {
     if (!mayChange) return JSON.parse(text);
-  } catch (error) {
-    return parseMarked(text, false) ?? fail(error);
+  } catch {
+    // It may hold one of the three.
   }
-  return parseMarked(text, true) ?? JSON.parse(text);
+  const replaced = replaceNumbers(text, mayChange);
+  return replaced === null ? JSON.parse(text) : restoreNumbers(JSON.parse(replaced));
 }
 
-function parseMarked(text: string, isExact: boolean): unknown {
-  const replaced = replaceNumbers(text, isExact);
-  return replaced === null ? undefined : restoreNumbers(JSON.parse(replaced));
-}
-
-function fail(error: unknown): never {
-  throw error;
-}
-
-/** Whether JavaScript would change the number that a text spells. */
+/** JavaScript would change the number that a text spells. */
 function isChanged(text: string): boolean {
   const [sent, read] = [digitsOf(text), digitsOf(String(Number(text)))];
   return (
@@ -138,40 +130,55 @@ function endOfString(text: string, from: number): number {
   return text.length;
 }
 
-/** Puts the numbers back. It does not recurse, so deep nesting is safe. */
+/** Puts the numbers back. */
 function restoreNumbers(root: unknown): unknown {
   const top = [root];
-  const open: { holder: unknown[] | Record<string, unknown>; members: Iterator<string | number> }[] = [];
-  const enter = (holder: object) => {
-    const members = Array.isArray(holder) ? holder.keys() : Object.keys(holder).values();
-    open.push({ holder: holder as Record<string, unknown>, members });
-  };
-  enter(top);
-  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
-    const holder = inner.holder as Record<string | number, unknown>;
-    const { done, value: key } = inner.members.next();
-    if (done) {
-      open.pop();
-      const token = foreignNumberIn(holder);
-      const outer = open.at(-1);
-      if (token !== null && outer) markHolder(outer.holder, token);
-      continue;
-    }
+  for (const { holder, key, around } of membersOf(top)) {
     if (typeof key === "string" && key.startsWith(MARK)) throw new SyntaxError("a number is no key");
     const value = holder[key];
-    if (typeof value === "string" && value.startsWith(MARK)) {
-      const token = value.slice(MARK.length);
-      const number = VALUES[token];
-      holder[key] = number ?? new ExactNumber(token);
-      if (number !== undefined) markHolder(holder, String(number));
-    } else if (typeof value === "object" && value !== null) enter(value);
+    if (typeof value !== "string" || !value.startsWith(MARK)) continue;
+    const token = value.slice(MARK.length);
+    const number = VALUES[token];
+    holder[key] = number ?? new ExactNumber(token);
+    if (number !== undefined) markHolders(around, String(number));
   }
   return top[0];
 }
 
-/** The mark is none of the value's own keys, so that nobody stores or prints it. */
-function markHolder(holder: object, token: string): void {
-  if (foreignNumberIn(holder) === null) Object.defineProperty(holder, FOREIGN_NUMBER, { value: token });
+/** Each list and object around a number keeps its first one. The mark is none of its own keys, so that nobody stores or prints it. */
+function markHolders(around: readonly Open[], token: string): void {
+  const marked = around.findLastIndex(({ holder }) => foreignNumberIn(holder) !== null);
+  for (const { holder } of around.slice(marked + 1))
+    Object.defineProperty(holder, FOREIGN_NUMBER, { value: token });
+}
+
+interface Open {
+  holder: Record<string | number, unknown>;
+  keys: Iterator<string | number>;
+}
+
+/**
+ * Each member of a list or object, at any depth, in its order. `around` are the lists and objects that hold it, the innermost
+ * last. It does not recurse, so deep nesting is safe.
+ */
+function* membersOf(root: object) {
+  const around: Open[] = [];
+  const enter = (value: object) => {
+    const keys = Array.isArray(value) ? value.keys() : Object.keys(value).values();
+    around.push({ holder: value as Open["holder"], keys });
+  };
+  enter(root);
+  for (let inner = around.at(-1); inner; inner = around.at(-1)) {
+    const { holder, keys } = inner;
+    const { done, value: key } = keys.next();
+    if (done) {
+      around.pop();
+      continue;
+    }
+    yield { holder, key, around };
+    const value = holder[key];
+    if (typeof value === "object" && value !== null) enter(value);
+  }
 }
 
 /** Records of a reply with bytes that do not fit its charset: the characters in their place are U+FFFD. */
@@ -191,7 +198,7 @@ export function markDamaged(reply: unknown, damaged: unknown): void {
   }
 }
 
-/** Whether a record holds characters in the place of bytes that did not fit the charset of its reply. */
+/** The record holds characters in the place of bytes that did not fit the charset of its reply. */
 export function isDamaged(record: unknown): boolean {
   return typeof record === "object" && record !== null && DAMAGED in record;
 }
@@ -201,23 +208,13 @@ function recordsOf(reply: unknown): readonly unknown[] {
   return Array.isArray(objects) ? objects : [reply];
 }
 
-/** It does not recurse, so deep nesting is safe. */
-function holdsReplacement(value: unknown): boolean {
-  const open: Iterator<unknown>[] = [[value].values()];
-  for (let inner = open.at(-1); inner; inner = open.at(-1)) {
-    const { done, value: one } = inner.next();
-    if (done) open.pop();
-    else if (typeof one === "string" && one.includes("\uFFFD")) return true;
-    else if (Array.isArray(one)) open.push(one.values());
-    else if (typeof one === "object" && one !== null) {
-      if (Object.keys(one).some((key) => key.includes("\uFFFD"))) return true;
-      open.push(Object.values(one).values());
-    }
-  }
+function holdsReplacement(copy: unknown): boolean {
+  for (const { holder, key } of membersOf([copy]))
+    if ([key, holder[key]].some((text) => typeof text === "string" && text.includes("\uFFFD"))) return true;
   return false;
 }
 
-/** Whether a value is a JSON object, neither an array nor null. */
+/** A JSON object, neither an array nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
