@@ -1,34 +1,31 @@
 /**
- * The kind of value that a documented field holds on the wire (`docs/interface.md`, "Records"). `datetime`:
- * ISO 8601 without a zone. `uri`: the path of one other record. `uris`: an array of such paths. `embedded`:
- * the whole other record. `id` is on every record and in no list of fields.
+ * The kind of value that a documented field holds on the wire (`docs/interface.md`, "Records"). `id` is on every record and
+ * in no list of fields.
+ *
+ * - `datetime`: ISO 8601 without a zone.
+ * - `uri`: the path of one record. Its column is `<field>_uri`, and the key of the record is `<field>_id`.
+ * - `uris`: the paths of several records. They are a set, kept in `mirror.project_users`: only projects have one.
+ * - `embedded`: a whole project. It goes to `mirror.projects`, and its key is the column `<field>_id`.
  */
 export type FieldKind = "string" | "boolean" | "datetime" | "uri" | "uris" | "embedded";
 
-/** What the schema of the service says about a field, apart from its kind. */
-export interface Traits {
-  nullable?: true;
-  /** It may be empty, and is so by default. */
-  blank?: true;
-  unique?: true;
-  readonly?: true;
-  /** @default none; "" where `blank` */
-  default?: string | boolean | null;
-  /** Lists may be filtered by it. 1 allows any comparison, 2 also fields of the referenced record. @default no filter */
-  filter?: Filtering;
-}
-export type Filtering = 1 | 2 | "exact";
-
-export interface TextTraits extends Traits {
-  /** A long text is kept apart from its record, in `mirror.build_logs`. */
-  long?: true;
-}
-
-export interface Field extends TextTraits {
+export interface Field {
   readonly kind: FieldKind;
   /** The resource that the field refers to. */
   readonly to?: Declaration;
+  readonly nullable?: true;
+  /** It may be empty, and is so by default. */
+  readonly blank?: true;
+  readonly unique?: true;
+  readonly readonly?: true;
+  /** @default none; "" where `blank` */
+  readonly default?: string | boolean | null;
+  /** Lists may be filtered by it. 1 allows any comparison, 2 also fields of the referenced record. @default no filter */
+  readonly filter?: Filtering;
+  /** A long text is kept apart from its record, in `mirror.build_logs`. */
+  readonly long?: true;
 }
+export type Filtering = 1 | 2 | "exact";
 export type Fields = Readonly<Record<string, Field>>;
 
 export interface Declaration<Name extends string = string, F extends Fields = Fields> {
@@ -43,7 +40,7 @@ export interface Declaration<Name extends string = string, F extends Fields = Fi
   readonly listedBy?: string;
   /** Names that the schema lists as filters although no field is called so. */
   readonly otherFilters?: Readonly<Record<string, Filtering>>;
-  /** What says most about a record, in that order: a narrow terminal shows the first fields. */
+  /** The fields that say most about a record, in that order: a narrow terminal shows the first. */
   readonly summary: readonly string[];
 }
 
@@ -64,29 +61,6 @@ export function declare<const Name extends string, const F extends Fields>(
 ): Declaration<Name, F> {
   return declaration;
 }
-
-/**
- * `declare` expects any field. Were its expectation inferred here, a field without traits would have the type of any field.
- * TypeScript 5.2, which reads these types with those of the client, does not know NoInfer.
- */
-type Made<Kind extends FieldKind, T> = { readonly kind: Kind } & [T][T extends unknown ? 0 : never];
-
-export const text = <const T extends TextTraits>(traits?: T) =>
-  ({ kind: "string", ...traits }) as Made<"string", T>;
-export const flag = <const T extends Traits>(traits?: T) =>
-  ({ kind: "boolean", ...traits }) as Made<"boolean", T>;
-export const datetime = <const T extends Traits>(traits?: T) =>
-  ({ kind: "datetime", ...traits }) as Made<"datetime", T>;
-
-/** The path of one record. Its column is `<field>_uri`, and the key of the record is `<field>_id`. */
-export const reference = <D extends Declaration, const T extends Traits>(to: D, traits?: T) =>
-  ({ kind: "uri", to, ...traits }) as Made<"uri", T & { readonly to: D }>;
-/** The paths of several records. They are a set, kept in `mirror.project_users`: only projects have one. */
-export const references = <D extends Declaration, const T extends Traits>(to: D, traits?: T) =>
-  ({ kind: "uris", to, ...traits }) as Made<"uris", T & { readonly to: D }>;
-/** A whole project. It goes to `mirror.projects`, and its key is the column `<field>_id`. */
-export const embedded = <D extends Declaration<"project">, const T extends Traits>(to: D, traits?: T) =>
-  ({ kind: "embedded", to, ...traits }) as Made<"embedded", T & { readonly to: D }>;
 
 /** The record of a declared resource, as the service sends it when it sends all of it. */
 export type RecordFrom<D extends Declaration> = {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Field } from "../../src/resources/declare.ts";
 import { parseLocalTime } from "../../src/resources/local-time.ts";
 import { parseResourceUri, recordId } from "../../src/resources/record-id.ts";
 import {
@@ -9,6 +10,9 @@ import {
   targetOf,
 } from "../../src/resources/resources.ts";
 import { recordedExchanges } from "../support/recorded-exchanges.ts";
+
+/** The compiler takes any other name too. */
+const TRAITS = ["nullable", "blank", "unique", "readonly", "default", "filter"];
 
 interface RecordedSchema {
   fields: Record<string, { type: string; related_type?: string }>;
@@ -32,6 +36,18 @@ function recordedRecords(resource: Resource): Record<string, unknown>[] {
 
 describe.each(RESOURCES)("the fields of %s", (resource) => {
   const { fields } = DECLARATIONS[resource];
+
+  it("have the traits of their kinds", () => {
+    for (const [name, { kind, to, long, ...traits }] of Object.entries<Field>(fields)) {
+      expect(
+        Object.keys(traits).filter((trait) => !TRAITS.includes(trait)),
+        name,
+      ).toEqual([]);
+      expect(long === undefined || kind === "string", name).toBe(true);
+      expect(to !== undefined, name).toBe(["uri", "uris", "embedded"].includes(kind));
+      if (kind === "embedded") expect(to?.name).toBe("project");
+    }
+  });
 
   it("are those of the recorded schema", () => {
     const recorded = Object.keys(recordedSchema(resource).fields).filter((field) => field !== "id");

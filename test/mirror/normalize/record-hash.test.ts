@@ -3,15 +3,7 @@ import { describe, expect, it } from "vitest";
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
 import { hashRecord } from "../../../src/mirror/normalize/record-hash.ts";
 import { PLANS, readingOf } from "../../../src/mirror/normalize/record-plan.ts";
-import {
-  type Declaration,
-  datetime,
-  declare,
-  embedded,
-  flag,
-  reference,
-  text,
-} from "../../../src/resources/declare.ts";
+import { type Declaration, declare, type Fields } from "../../../src/resources/declare.ts";
 import { project, type Resource, user, version } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import {
@@ -182,31 +174,40 @@ it("mirrors remember the pages of each resource under these numbers", () => {
   ]);
 });
 
-const declared = (fields: Declaration["fields"]) => declare({ name: "user", summary: ["id"], fields });
-const fields = { name: text(), owner: reference(user) };
+const declared = (fields: Fields) => declare({ name: "user", summary: ["id"], fields });
+const fields: Fields = { name: { kind: "string" }, owner: { kind: "uri", to: user } };
 const before = readingOf(declared(fields));
 
 describe("how records become rows", () => {
-  it.each<[string, Declaration["fields"]]>([
-    ["with one field more", { ...fields, added: flag() }],
-    ["with one field less", { name: fields.name }],
-    ["in another order", { owner: fields.owner, name: fields.name }],
-    ["with a field of another kind", { ...fields, name: datetime() }],
-    ["with a field of another name", { title: text(), owner: fields.owner }],
-    ["with a text that is kept apart", { ...fields, name: text({ long: true }) }],
-    ["with a reference to others", { ...fields, owner: reference(project) }],
+  it.each<[string, Fields]>([
+    ["with one field more", { ...fields, added: { kind: "boolean" } }],
+    ["with one field less", { name: { kind: "string" } }],
+    ["in another order", { owner: { kind: "uri", to: user }, name: { kind: "string" } }],
+    ["with a field of another kind", { ...fields, name: { kind: "datetime" } }],
+    ["with a field of another name", { title: { kind: "string" }, owner: { kind: "uri", to: user } }],
+    ["with a text that is kept apart", { ...fields, name: { kind: "string", long: true } }],
+    ["with a reference to others", { ...fields, owner: { kind: "uri", to: project } }],
   ])("has another number for the same resource %s", (_name, other) => {
     expect(readingOf(declared(other))).not.toBe(before);
   });
 
   it("does not depend on what only the schema and filters say", () => {
-    const told = { name: text({ filter: 1, unique: true }), owner: reference(user, { nullable: true }) };
+    const told: Fields = {
+      name: { kind: "string", filter: 1, unique: true },
+      owner: { kind: "uri", to: user, nullable: true },
+    };
     expect(readingOf(declared(told))).toBe(before);
   });
 
   it("of a page changes with the records inside its records", () => {
-    const more: Declaration<"project"> = { ...project, fields: { ...project.fields, added: text() } };
-    const other = { ...version, fields: { ...version.fields, project: embedded(more) } };
+    const more: Declaration<"project"> = {
+      ...project,
+      fields: { ...project.fields, added: { kind: "string" } },
+    };
+    const other: Declaration = {
+      ...version,
+      fields: { ...version.fields, project: { kind: "embedded", to: more } },
+    };
     expect(readingOf(other, more)).not.toBe(readingOf(version, project));
     // The record itself names them by their ids.
     expect(readingOf(other)).toBe(readingOf(version));
@@ -214,7 +215,7 @@ describe("how records become rows", () => {
 
   it("is a number that Postgres holds as an integer", () => {
     for (let count = 0; count < 200; count++) {
-      const number = readingOf(declared({ [`field_${count}`]: text() }));
+      const number = readingOf(declared({ [`field_${count}`]: { kind: "string" } }));
       expect(number).toBe(number & 0x7fffffff);
     }
   });
