@@ -21,7 +21,7 @@ export function apiUrl(path: string, baseUrl: URL): URL | null {
 }
 
 /**
- * Whether two links name the same endpoint. A server behind a proxy writes them as it sees itself: with another scheme, host
+ * Two links name the same endpoint. A server behind a proxy writes them as it sees itself: with another scheme, host
  * or prefix. So only what follows the prefix counts. Nothing is asked for by a link that was compared.
  */
 export function isSameEndpoint(one: string, other: string, baseUrl: URL): boolean {
@@ -30,14 +30,14 @@ export function isSameEndpoint(one: string, other: string, baseUrl: URL): boolea
 }
 
 /** The path of a link from `/api/v1/` on, without its parameters and the closing slash. Null where it has none. */
-export function pathInApi(link: string, baseUrl: URL): string | null {
+function pathInApi(link: string, baseUrl: URL): string | null {
   if (!URL.canParse(link, baseUrl.origin)) return null;
   const { pathname } = new URL(link, baseUrl.origin);
   const start = pathname.lastIndexOf(ROOT_PATH);
   return start < 0 ? null : pathname.slice(start).replace(/\/$/, "");
 }
 
-/** What a request below the base URL asks for, by its path. A path that is not of the interface is `other`. */
+/** The thing that a request below the base URL asks for, by its path. A path that is not of the interface is `other`. */
 export function requestLabel(url: URL, baseUrl: URL): RequestLabel {
   const prefix = baseUrl.pathname.replace(/\/$/, "");
   if (!url.pathname.startsWith(prefix + ROOT_PATH)) return "other";

@@ -41,7 +41,7 @@ const MAX_REDIRECTS = 3;
 export type RequestKind = "pages" | "root" | "schemas" | "details" | "references";
 
 /** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
-export interface RetryLog {
+interface RetryLog {
   info(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
 }
 

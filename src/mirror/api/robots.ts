@@ -1,6 +1,6 @@
 /** The rules of a `robots.txt` for this program, by RFC 9309, and the delay between two requests that many files ask for. */
 
-export interface Robots {
+interface Robots {
   delayMs: number;
   /** The line that keeps robots from this address. Null where none does. */
   findRefusal(url: URL): string | null;

@@ -14,9 +14,9 @@ export interface PageContent {
   anchors: Anchor[];
 }
 
-export const MAX_TITLE_LENGTH = 500;
-export const MAX_TEXT_LENGTH = 400_000;
-export const MAX_ANCHORS = 2000;
+const MAX_TITLE_LENGTH = 500;
+const MAX_TEXT_LENGTH = 400_000;
+const MAX_ANCHORS = 2000;
 const MAX_ANCHOR_ID_LENGTH = 300;
 const MAX_ANCHOR_TEXT_LENGTH = 200;
 /** Ids that wait for a text at the same time. A page with more of them in a row was not made for reading. */
@@ -61,7 +61,7 @@ function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: 
   let mainPart: Part | null = null;
   const titles: string[] = [];
   const headings: string[] = [];
-  /** Where the text of a title or a heading goes, and the element that it belongs to. */
+  /** The title or heading whose text is collected, and the list that it goes to. */
   let collecting: { tag: string; into: string[]; text: string } | null = null;
   let tag = "";
   let attribute = "";
@@ -120,6 +120,11 @@ function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: 
     collecting = null;
   }
 
+  function addValue(text: string): void {
+    // No attribute that is read here is longer.
+    if (value.length <= 1000) value += text.slice(0, 1001);
+  }
+
   const ignore = () => {};
   const tokenizer = new Tokenizer(
     { xmlMode: false, decodeEntities: true },
@@ -134,13 +139,8 @@ function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: 
         attribute = html.slice(start, Math.min(end, start + 40)).toLowerCase();
         value = "";
       },
-      onattribdata(start, end) {
-        // No attribute that is read here is longer.
-        if (value.length <= 1000) value += html.slice(start, Math.min(end, start + 1001));
-      },
-      onattribentity(point) {
-        if (value.length <= 1000) value += String.fromCodePoint(point);
-      },
+      onattribdata: (start, end) => addValue(html.slice(start, end)),
+      onattribentity: (point) => addValue(String.fromCodePoint(point)),
       onattribend() {
         if (attribute === "id" || attribute === "role" || attribute === "class" || attribute === "name")
           attributes[attribute] ??= value;
@@ -149,8 +149,11 @@ function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: 
       // Only these two may end in their own tag. HTML takes the slash of any other tag for nothing.
       onselfclosingtag: () => (tag === "svg" || tag === "math" ? undefined : openTag()),
       onclosetag: (start, end) => closeTag(html.slice(start, Math.min(end, start + 40)).toLowerCase()),
-      ...{ oncdata: ignore, oncomment: ignore, ondeclaration: ignore },
-      ...{ onprocessinginstruction: ignore, onend: ignore },
+      oncdata: ignore,
+      oncomment: ignore,
+      ondeclaration: ignore,
+      onprocessinginstruction: ignore,
+      onend: ignore,
     },
   );
   tokenizer.write(html);
@@ -170,12 +173,23 @@ function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: 
   };
 }
 
-function createGathered() {
+/** The text of a part of the page, and its anchors. */
+interface Gathered {
+  readonly pieces: readonly string[];
+  readonly anchors: Anchor[];
+  add(text: string): void;
+  openAnchor(id: string, tag: string): void;
+  finishAnchors(isOver: (anchor: { tag: string }) => boolean): void;
+  /** A blank between two lines, and the end of every anchor that has its text. */
+  endLine(): void;
+}
+
+function createGathered(): Gathered {
   const pieces: string[] = [];
   let length = 0;
   const anchors: Anchor[] = [];
   let open: { id: string; tag: string; text: string }[] = [];
-  /** Whether any of them has a text already, so that the end of a line matters. */
+  /** One of them has a text already, so that the end of a line matters. */
   let isAwaited = false;
   const ids = new Set<string>();
 
@@ -204,16 +218,18 @@ function createGathered() {
   }
 
   return {
-    ...{ pieces, anchors, add, finishAnchors },
-    openAnchor(id: string, tag: string): void {
+    pieces,
+    anchors,
+    add,
+    finishAnchors,
+    openAnchor(id, tag) {
       const clean = toStorable(id);
       if (clean.length > MAX_ANCHOR_ID_LENGTH || ids.has(clean)) return;
       if (open.length >= MAX_OPEN_ANCHORS || anchors.length + open.length >= MAX_ANCHORS) return;
       ids.add(clean);
       open.push({ id: clean, tag, text: "" });
     },
-    /** A blank between two lines, and the end of every anchor that has its text. */
-    endLine(): void {
+    endLine() {
       add(" ");
       finishAnchors(() => true);
     },

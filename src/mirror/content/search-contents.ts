@@ -263,7 +263,7 @@ const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
 type SearchQuery = { folded: string; words: string[] };
 
 /** A longer search finds nothing, so that nobody can make the database work for long. */
-export const MAX_QUERY_LENGTH = 1000;
+const MAX_QUERY_LENGTH = 1000;
 /** Postgres' limit of a word in an index. */
 const MAX_WORD_BYTES = 2046;
 
