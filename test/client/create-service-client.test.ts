@@ -47,11 +47,12 @@ describe("createServiceClient", () => {
   it("tells of each request with its status and time, and of none that was not sent", async () => {
     const notices: RequestNotice[] = [];
     const onRequest = (notice: RequestNotice) => void notices.push(notice);
-    await using own = await start([FAULT, USER, { instead: "hang up" }], { retries: 1, onRequest }, "anna");
+    const replies = [FAULT, USER, ELSEWHERE, { instead: "hang up" }] as const;
+    await using own = await start(replies, { retries: 1, onRequest }, "anna");
     await own.service.fetchRecord("user", "7");
-    await own.service.fetchRecord("user", "8", { retries: 0 }).catch(() => {});
+    for (const id of ["8", "9"]) await own.service.fetchRecord("user", id, { retries: 0 }).catch(() => {});
     await own.service.fetchRecord("users" as "user", "7").catch(() => {});
-    expect(notices.map(({ status }) => status)).toEqual([500, 200, null]);
+    expect(notices.map(({ status }) => status)).toEqual([500, 200, ELSEWHERE.status, null]);
     expect(notices[0]).toEqual({
       url: `${own.server.url}api/v1/user/7/?format=json`,
       status: 500,

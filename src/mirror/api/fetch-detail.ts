@@ -8,13 +8,21 @@ import { isGone } from "./fates.ts";
 /** The closing slash saves a redirect. */
 const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;
 
+/** A record by itself, and the moments between which the service had it so. */
+export interface Detail {
+  record: unknown;
+  request: string;
+  askedAt: Date;
+  observedAt: Date;
+}
+
 /** By id, or a project by its slug. Throws `UnexpectedShapeError` for a list, and for a key that no path can hold. */
 export async function fetchDetail(
   client: Client,
   resource: Resource,
   key: string,
   options: Pick<FetchOptions<unknown>, "kind" | "retries"> = {},
-) {
+): Promise<Detail> {
   const request = detailPath(resource, key);
   // Steps out of the resource, also behind a slash that is decoded.
   if (key.split(/[/\\]/).some((part) => part === "." || part === "..")) {
@@ -22,7 +30,8 @@ export async function fetchDetail(
     throw new UnexpectedShapeError(message, { url: new URL(`/api/v1/${resource}/`, client.baseUrl).href });
   }
   const reply = await client.fetchJson(request, {
-    ...{ kind: "details", ...options },
+    kind: "details",
+    ...options,
     parse(value, url): { record: unknown } {
       if (recordId(value) !== null) return { record: value };
       const isList = Array.isArray((value as { objects?: unknown } | null)?.objects);
@@ -57,7 +66,7 @@ export async function askInBatches<T>(
 
 /** The answer of the detail endpoint about one record. */
 export type DetailAnswer =
-  | { kind: "found"; detail: Awaited<ReturnType<typeof fetchDetail>> }
+  | { kind: "found"; detail: Detail }
   /** It answered 404 or 410 at these moments. A cache's reply counts as asked for when the cache got it. */
   | { kind: "gone"; request: string; askedAt: Date; observedAt: Date }
   | { kind: "unclear"; error: UpstreamError | null };

@@ -4,10 +4,10 @@ import { findProxyRoute } from "../../base/config/proxies.ts";
 import type { Config } from "../../base/config.ts";
 import {
   attachReply,
-  HttpStatusError,
   NetworkError,
   type Reply,
   UnexpectedShapeError,
+  UpstreamError,
   type WrongAddressError,
 } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
@@ -262,10 +262,14 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
       if (sent.kind !== "reply") meter?.answered(labelOf(url), status);
       return sent;
     } catch (reason) {
+      if (signal.aborted) {
+        meter?.answered(labelOf(url), "stopped");
+        throw signal.reason;
+      }
       const facts = { timeoutMs: deadline.signal.aborted ? timeoutMs : null, nameOf: wording.nameOf, route };
-      const error = signal.aborted ? signal.reason : toUpstreamError(reason, url, facts);
-      if (error instanceof HttpStatusError) status = error.status;
-      meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
+      const error = toUpstreamError(reason, url, facts);
+      if (error instanceof UpstreamError) status = error.reply?.status ?? null;
+      meter?.answered(labelOf(url), answerOf(error));
       throw error;
     } finally {
       inFlight -= 1;
