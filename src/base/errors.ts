@@ -1,4 +1,4 @@
-/** How the program ends: the code, what it means, and what a person or a script does then. */
+/** The ends of the program: the code, its meaning, and the next step of a person or a script. */
 export const EXITS = {
   done: [0, "done", ""],
   bug: [1, "a bug", "report it with the output of `--verbose`"],
@@ -49,7 +49,7 @@ export const EXIT = Object.fromEntries(Object.entries(EXITS).map(([name, [code]]
 
 export interface ErrorFacts {
   cause?: unknown;
-  /** What the reader can do about it, one sentence or a command. */
+  /** The advice to the reader, one sentence or a command. */
   hint?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export class ConfigError extends MirrorError {
   override readonly exitCode = EXIT.usage;
 }
 
-/** What was asked for is done, and only its result could not be printed. */
+/** All was done, and only its result could not be printed. */
 export class UnprintedError extends MirrorError {
   override name = "UnprintedError";
   override readonly exitCode = EXIT.unprinted;
@@ -87,7 +87,7 @@ export interface UpstreamFacts extends ErrorFacts {
   url: string;
 }
 
-/** What a reply says about itself. */
+/** The head of a reply. */
 export interface Reply {
   /** The address that answered, without user and password. */
   readonly url: string;
@@ -126,7 +126,7 @@ export class HttpStatusError extends UpstreamError {
   readonly status: number;
   /** The wait the server asked for in milliseconds, when its `Retry-After` could be read. */
   readonly retryAfterMs: number | undefined;
-  /** When the request was sent; for a reply from a cache, when the cache got it. Undefined without a reply. */
+  /** The moment at which the request was sent; for a reply from a cache, at which that got it. Undefined without a reply. */
   readonly askedAt: Date | undefined;
   readonly observedAt: Date | undefined;
 
@@ -214,7 +214,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What the system says of a place that cannot be written to, with what to do about it. */
+/** The system's codes for a place that cannot be written to, in words and with advice. */
 const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   EACCES: ["no permission to write there", "choose a place that you may write to"],
   EPERM: ["no permission to write there", "choose a place that you may write to"],

@@ -41,10 +41,10 @@ export interface ServiceClientOptions {
    * @default undici
    */
   fetch?: Fetch | undefined;
-  /** Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. They do not with `fetch`. @default true */
+  /** HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. They do not with `fetch`. @default true */
   useProxies?: boolean | undefined;
   /**
-   * Whether a record may hold a value of another type in a documented field, and `NaN` or an infinite number, which
+   * A record may hold a value of another type in a documented field, and `NaN` or an infinite number, which
    * Python writes. Such a value is then in `extra`, and the field is absent. Otherwise such a record is an
    * `UnexpectedShapeError`. @default false
    */
@@ -56,7 +56,7 @@ export interface ServiceClientOptions {
   onWarning?: ((message: string) => void) | undefined;
 }
 
-/** How the requests of a call may differ from those of the client. */
+/** The differences of a call's requests from those of the client. */
 export interface CallOptions {
   /** Aborts this call alone. It rejects with the signal's reason. */
   signal?: AbortSignal | undefined;

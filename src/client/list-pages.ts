@@ -10,7 +10,7 @@ export interface PageMeta {
   readonly offset: number | null;
   readonly next: string | null;
   readonly previous: string | null;
-  /** How many records the list has. Each page has its own count. */
+  /** The number of records of the list. Each page has its own count. */
   readonly total_count: number | null;
   readonly extra: Extra;
 }
@@ -107,7 +107,7 @@ export async function* listPages<Page extends PageParts<{ readonly id: string }>
   }
 }
 
-/** Whether a page has as many records as were asked for, or as the service says that it gives. */
+/** The page has as many records as were asked for, or as the service says that it gives. */
 function isFull({ meta, objects }: PageParts<unknown>, { limit }: PageRequest): boolean {
   return objects.length > 0 && objects.length >= Math.min(limit, meta.limit ?? limit);
 }

@@ -49,7 +49,7 @@ const HANDED_ON = "with the option allowOddFields the client puts such a value i
 
 export interface RecordChecks {
   url: string;
-  /** Whether a documented field may hold a value of another type, which then goes to `extra`. @default false */
+  /** A documented field may hold a value of another type, which then goes to `extra`. @default false */
   allowOddFields?: boolean;
 }
 
@@ -128,7 +128,7 @@ const KINDS: Record<FieldKind, { words: string; isKind(value: unknown): boolean 
   embedded: { words: "a whole record", isKind: isJsonObject },
 };
 
-/** What a service sends beside the documented fields, by name, as it came. */
+/** The values that a service sends beside the documented fields, by name, as they came. */
 export type Extra = Readonly<Record<string, unknown>>;
 
 export function extraOf(value: Readonly<Record<string, unknown>>, known: readonly string[]): Extra {

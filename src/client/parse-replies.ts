@@ -64,7 +64,7 @@ const PROPERTIES = ["type", "nullable", "unique", "help_text"];
 
 /** The hits of the doc search, as in `results.hits` of the reply (`docs/interface.md`, "Searches"). */
 export interface DocHits {
-  /** How many hits there are; the reply holds only the best. Null when the reply has no such number. */
+  /** The number of all hits; the reply holds only the best. Null when the reply has no such number. */
   readonly total: number | null;
   /** The score of the best hit, without a unit. Null when nothing was found. */
   readonly max_score: number | null;

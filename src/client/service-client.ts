@@ -15,14 +15,14 @@ interface ListFilters<R extends Resource> extends CallOptions {
 export interface PageQuery<R extends Resource> extends ListFilters<R> {
   /** Records a page. The service cuts a larger one, usually to 1000; 0 asks for its maximum. @default 20 */
   limit?: number | undefined;
-  /** How many records come before the page. @default 0 */
+  /** The number of records before the page. @default 0 */
   offset?: number | undefined;
 }
 
 export interface ListQuery<R extends Resource> extends ListFilters<R> {
   /** Records a page, 1 to 1000. @default 100 */
   pageSize?: number | undefined;
-  /** How many records of the list to leave out at its start, to go on with an earlier reading. @default 0 */
+  /** The number of records to leave out at the start of the list, to go on with an earlier reading. @default 0 */
   offset?: number | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface ServiceClient extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What a call gave, with the reply that brought it. */
+/** The value of a call, with the reply that brought it. */
 export interface Answer<T> {
   readonly value: T;
   readonly reply: Reply;
@@ -138,7 +138,7 @@ export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
   const value = answer.then((came) => came.value);
   return Object.assign(value, {
     withReply() {
-      // Who asks for both learns of the failure from the answer alone.
+      // The answer alone tells a caller who asks for both of the failure.
       value.catch(() => {});
       return answer;
     },

@@ -81,7 +81,7 @@ function kindOf(value: unknown): string {
 /** Messages show a `next` up to this length. */
 const SHOWN_LENGTH = 200;
 
-/** Where the `next` of a page leads. */
+/** The place that the `next` of a page leads to. */
 export interface NextLink {
   /**
    * `nowhere`: it is null, the list ends here. `unclear`: it names no page by limit and offset. `elsewhere`:

@@ -1,4 +1,4 @@
-/** How records are named: by their ids, and by the paths in references. */
+/** Records are named by their ids, and by the paths in references. */
 import { isResource, type Resource } from "./resources.ts";
 
 /** A longer id could exceed an index entry of Postgres. Real ids are far shorter. */
@@ -15,7 +15,7 @@ export function recordId(record: unknown): string | null {
   return typeof id === "string" && isStorableId(id) ? id : null;
 }
 
-/** Whether Postgres can hold a text as the id of a record: not empty, not too long, no U+0000 and no lone surrogate. */
+/** Postgres can hold the text as the id of a record: not empty, not too long, no U+0000 and no lone surrogate. */
 export function isStorableId(id: string): boolean {
   return id !== "" && id.length <= MAX_ID_LENGTH && !id.includes("\u0000") && id.isWellFormed();
 }
@@ -31,14 +31,14 @@ export type Reference =
 /** No keys: path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps. */
 const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
 
-/** What stands in front of `/api/v1/` in a URI: a scheme, a host, a prefix, or nothing. */
+/** The part of a URI in front of `/api/v1/`: a scheme, a host, a prefix, or nothing. */
 export function frontOf(uri: string): string {
   const path = uri.replace(/[?#].*$/s, "");
   return path.slice(0, Math.max(0, path.lastIndexOf("/api/v1/"))).trimStart();
 }
 
 /**
- * How the service sees itself, by the `resource_uri` of a record: what stands in front of `/api/v1/` there, and so in its
+ * The place at which the service sees itself, by the `resource_uri` of a record: the part in front of `/api/v1/` there, and so in its
  * references too. A proxy may have given the service another scheme, host or prefix. "" when it names no `resource`.
  */
 export function ownFront(record: Readonly<Record<string, unknown>>, resource: Resource): string {

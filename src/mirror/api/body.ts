@@ -58,7 +58,7 @@ export async function decodeBody(body: Buffer[], encoding: string | undefined, m
   return unpacked;
 }
 
-/** Whether a body begins without a control character. Packed bytes have one soon; text may have zeros, in UTF-16. */
+/** The body begins without a control character. Packed bytes have one soon; text may have zeros, in UTF-16. */
 function isText(body: Buffer = Buffer.alloc(0)): boolean {
   return body.subarray(0, 1000).every((byte) => byte >= 32 || byte === 0 || (byte >= 9 && byte <= 13));
 }

@@ -59,7 +59,7 @@ function createConnector(
   };
 }
 
-/** Whether a port answers a request in plain HTTP. With 400, servers of TLS say that they want TLS. */
+/** Asks a port in plain HTTP, and says whether it answers so. With 400, servers of TLS say that they want TLS. */
 function speaksHttp({ hostname, port }: buildConnector.Options): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectPlain({ host: hostname, port: Number(port || 443), timeout: SILENT_MS });
@@ -71,7 +71,7 @@ function speaksHttp({ hostname, port }: buildConnector.Options): Promise<boolean
 }
 
 /**
- * How long each address of a name has, when there are several: Node gives them 250 ms, and never comes to a service that takes
+ * The time for each address of a name, when there are several: Node gives them 250 ms, and never comes to a service that takes
  * 300 ms to connect when its other address is dead. Two must fit into the time-out.
  */
 const ADDRESS_MS = 2000;

@@ -1,5 +1,5 @@
 /**
- * What becomes of a request that failed, as a table: the first row that applies counts, and nothing else judges a status or
+ * The fate of a request that failed, as a table: the first row that applies counts, and nothing else judges a status or
  * a class of error. `docs/internals/service.md` shows it, and a test keeps them equal.
  */
 import {

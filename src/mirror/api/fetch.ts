@@ -1,6 +1,6 @@
 // A leaf: the types of `docmirror/client` reach it, so nothing here may name another package.
 
-/** What a request of `Fetch` has. */
+/** The parts of a request of `Fetch`. */
 export interface FetchInit {
   method: "GET";
   /** By name in lower case. They have no `accept-encoding`: the function asks for what it unpacks itself. */

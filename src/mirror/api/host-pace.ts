@@ -5,7 +5,7 @@ import type { HttpStatusError } from "../../base/errors.ts";
 /** A time in which the host wants no request, because of one that it refused. */
 export interface Hold {
   readonly refusal: HttpStatusError;
-  /** When it ends, in milliseconds since 1970. */
+  /** Its end, in milliseconds since 1970. */
   readonly untilMs: number;
   /** Negative once it is over. */
   leftMs(): number;

@@ -52,7 +52,7 @@ interface ClockDifference {
   ahead(): ClockAhead | null;
 }
 
-/** When no difference fits all replies, a clock was set: it starts again. */
+/** It starts again when no difference fits all replies: then a clock was set. */
 export function createClockDifference(): ClockDifference {
   let known: ClockAhead | null = null;
   return {

@@ -7,7 +7,7 @@ interface Robots {
 }
 
 const NAME = "docmirror";
-/** What lies behind is not read, as the RFC allows. */
+/** The rest is not read, as the RFC allows. */
 const MAX_LENGTH = 500 * 1024;
 
 /** Never throws: what is no rule is skipped, so a page of HTML in the place of the file refuses nothing. */

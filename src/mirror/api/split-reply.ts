@@ -16,7 +16,7 @@ export type SplitReply = { meta: unknown; objects: Buffer[] };
 
 /**
  * Splits a reply in UTF-8 into its `meta` and its `objects`. Null for any other form, such as another order of the keys.
- * Whether `objects` is JSON is not looked at. If it is, the whole reply is, and has these two members and no others: what
+ * Nothing looks whether `objects` is JSON. If it is, the whole reply is, and has these two members and no others: what
  * stands around them is matched to the last character, and `meta` is JSON by itself.
  */
 export function splitReply(pieces: readonly Buffer[]): SplitReply | null {

@@ -20,13 +20,13 @@ import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { type Fate, fateOfStatus, isBrokenHead } from "./fates.ts";
 
-/** How messages name what the reader may change: a setting of the command, or an option of the typed client. */
+/** Names for messages what the reader may change: a setting of the command, or an option of the typed client. */
 export type NameOf = (key: keyof typeof SERVICE_SETTINGS) => string;
 
-/** What differs between those who type commands and those who write programs. */
+/** The words that differ between those who type commands and those who write programs. */
 export interface Wording {
   nameOf: NameOf;
-  /** What to do once the host is lost. */
+  /** The advice once the host is lost. */
   whenLost: string;
 }
 
@@ -234,7 +234,7 @@ function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   return name === "SocketError" && socket?.bytesRead === 0;
 }
 
-/** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
+/** The answers of nginx, Apache and Go to plain HTTP at a port of TLS, with status 400. */
 const NO_PLAIN_HTTP =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL|HTTP request to an HTTPS server/i;
 
@@ -260,10 +260,10 @@ interface StatusFacts {
   /** The `excerpt` of the body. */
   words: string;
   retryAfterMs: number | undefined;
-  /** Where the login of the request came from: the user and password of the base URL, or a header that was given. */
+  /** The source of the login of the request: the user and password of the base URL, or a header that was given. */
   login: "baseUrl" | "header" | null;
   nameOf: NameOf;
-  /** When the request was sent (for a reply from a cache, when the cache got it), and when the reply arrived. */
+  /** The moments at which the request was sent (for a reply from a cache: at which that got it) and the reply arrived. */
   askedAt: Date;
   observedAt: Date;
 }

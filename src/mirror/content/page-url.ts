@@ -26,7 +26,7 @@ function withColon(address: string): string {
 const MAX_VERSION_LENGTH = 200;
 
 /**
- * Which version a page belongs to, and its path below the documentation of the project, such as
+ * The version that a page belongs to, and its path below the documentation of the project, such as
  * `en/latest/guide/index.html`. The address says it: `/docs/SLUG/en/VERSION/PATH`, where PATH is the record's `path`, or
  * `/en/VERSION/PATH` on a host of the project. Null for any other one.
  */
