@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import { ROOT_PATH } from "../mirror/api/api-url.ts";
 import type { Fields, Filtering } from "../resources/declare.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import {
@@ -8,8 +9,6 @@ import {
   RESOURCES,
   type Resource,
 } from "../resources/resources.ts";
-
-export const ROOT_PATH = "/api/v1/";
 
 /** Throws ConfigError for a name that is no resource, as programs in JavaScript may have. */
 export function listPath(resource: Resource): string {

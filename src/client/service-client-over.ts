@@ -1,4 +1,5 @@
 import { attachReply, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
+import { ROOT_PATH } from "../mirror/api/api-url.ts";
 import type { Client, FetchOptions } from "../mirror/api/client.ts";
 import { isGone } from "../mirror/api/fates.ts";
 import { isJsonObject } from "../resources/parse-json.ts";
@@ -12,7 +13,6 @@ import {
   filterText,
   listPath,
   queryText,
-  ROOT_PATH,
   recordPath,
 } from "./endpoint-path.ts";
 import { listPages, parseObjects, parsePage } from "./list-pages.ts";

@@ -17,13 +17,7 @@
  */
 import { EventEmitter, once } from "node:events";
 import type { Clock } from "../../base/clock.ts";
-import {
-  attachReply,
-  HttpStatusError,
-  NetworkError,
-  TimeoutError,
-  type UpstreamError,
-} from "../../base/errors.ts";
+import { attachReply, type UpstreamError, type UpstreamFacts } from "../../base/errors.ts";
 import { isRefusal, isUpstreamLost } from "./fates.ts";
 import type { Hold, HostPace } from "./host-pace.ts";
 import { withSignals } from "./link-signals.ts";
@@ -221,13 +215,9 @@ export function createHostGate(options: HostGateOptions): HostGate {
 
 /** The same failure with another message. It keeps its class, because callers decide by the class. */
 function withMessage(error: UpstreamError, message: string, hint: string): UpstreamError {
-  const facts = { url: error.url, cause: error, hint };
-  if (error instanceof HttpStatusError) {
-    const { status, retryAfterMs, reply, body } = error;
-    const copy = new HttpStatusError(message, { ...facts, status, retryAfterMs });
-    return reply === undefined ? copy : attachReply(copy, reply, body);
-  }
-  return error instanceof TimeoutError ? new TimeoutError(message, facts) : new NetworkError(message, facts);
+  const kind = error.constructor as new (message: string, facts: UpstreamFacts) => UpstreamError;
+  const copy = new kind(message, { ...error, cause: error, hint });
+  return error.reply === undefined ? copy : attachReply(copy, error.reply, error.body);
 }
 
 function isShortEnough(hold: Hold): boolean {

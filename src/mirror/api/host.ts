@@ -128,7 +128,8 @@ export interface Host {
   readonly lost: AbortSignal;
   /** Requests sent, retries included, and body bytes received, since the start. */
   stats(): { requests: number; bytes: number };
-  asked(): Record<RequestKind, number>;
+  /** The requests sent, by kind. */
+  askedFor(): Record<RequestKind, number>;
   /** The time by which the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
   clockAhead(): ClockAhead | null;
   /** Fails every request, running or waiting, and every later one. May be called twice. */
@@ -156,7 +157,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency });
   const stats = { requests: 0, bytes: 0 };
-  const asked = { pages: 0, root: 0, schemas: 0, details: 0, references: 0 };
+  const askedFor = { pages: 0, root: 0, schemas: 0, details: 0, references: 0 };
   let inFlight = 0;
   // A request that has a place in the queue may still wait for the rate.
   const leaveMeter = meter?.watchQueue(() => {
@@ -185,7 +186,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
   async function send<T>(url: URL, question: Question<T>, signal: AbortSignal): Promise<Sent<T>> {
     const given = { ...settings.headers, ...question.headers };
     stats.requests += 1;
-    asked[question.kind ?? "pages"] += 1;
+    askedFor[question.kind ?? "pages"] += 1;
     const sentAt = clock.now();
     const workBefore = performance.eventLoopUtilization();
     const raw = await transport.send(url, {
@@ -331,7 +332,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
     isUp: (signal) => withSignals([closing.signal, settings.signal, signal], gate.isUp),
     lost: gate.lost,
     stats: () => ({ ...stats }),
-    asked: () => ({ ...asked }),
+    askedFor: () => ({ ...askedFor }),
     clockAhead: clockDifference.ahead,
     async close() {
       if (closing.signal.aborted) return;

@@ -17,6 +17,7 @@ import {
   WrongAddressError,
 } from "../../base/errors.ts";
 import type { Answer } from "../../base/metrics/labels.ts";
+import { ROOT_PATH } from "./api-url.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { type Fate, fateOfStatus, isBrokenHead } from "./fates.ts";
 
@@ -363,14 +364,12 @@ export function wrongRedirect(
   });
 }
 
-const API_PATH = "/api/v1/";
-
 /** The base URL of the same API at its new address, or null when the target is not such an address. */
 function movedTo(from: URL, target: URL): string | null {
   if (target.protocol !== "http:" && target.protocol !== "https:") return null;
-  const api = target.pathname.indexOf(API_PATH);
+  const api = target.pathname.indexOf(ROOT_PATH);
   if (api < 0 && target.pathname !== "/") return null;
   const prefix = target.pathname.slice(0, Math.max(0, api));
-  const isHere = target.origin === from.origin && (api < 0 || from.pathname.startsWith(prefix + API_PATH));
+  const isHere = target.origin === from.origin && (api < 0 || from.pathname.startsWith(prefix + ROOT_PATH));
   return isHere ? null : `${target.origin}${prefix}`.slice(0, SHOWN_LOCATION);
 }

@@ -207,7 +207,7 @@ async function runWithLease(
     );
   }
   if (damaged.count > 0) warnings.warn(damaged.describe());
-  const told = { warnings: warnings.list(), damaged: damaged.count, askedFor: client.asked() };
+  const told = { warnings: warnings.list(), damaged: damaged.count, askedFor: client.askedFor() };
   const result = await closeRun({
     sql,
     regain,

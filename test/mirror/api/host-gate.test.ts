@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import {
   HttpStatusError,
+  LastingNetworkError,
   NetworkError,
   StoppedError,
   TimeoutError,
@@ -299,6 +300,7 @@ describe("five failed rounds in a row", () => {
     ["502", status(502)],
     ["503", status(503, 0)],
     ["504", status(504)],
+    ["a fault of TLS", new LastingNetworkError("no certificate", FACTS)],
   ])("of %s, and a root that fails too: the host is left alone for 30 s, then for 60 s, and is lost", async (_, error) => {
     const { ask, clock, sent, probes, warnings } = await setUpInDoubt(error);
     const waiting = Array.from({ length: 4 }, () => ask());
