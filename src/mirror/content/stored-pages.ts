@@ -7,6 +7,12 @@ import type { Validators } from "../api/page-client.ts";
 import type { PageContent } from "./read-page.ts";
 import { foldWords, titleKey } from "./search-contents.ts";
 
+const FIND_DUE_PAGES = statement<DuePage>("find_due_pages", import.meta.url);
+const STORE_ANSWERS = statement("store_answers", import.meta.url);
+const DROP_CONTENTS = statement("drop_contents", import.meta.url);
+const STORE_CONTENTS = statement<{ id: string }>("store_contents", import.meta.url);
+const STORE_ANCHORS = statement("store_anchors", import.meta.url);
+
 export interface DuePage extends Validators {
   fileId: string;
   projectId: string | null;
@@ -14,6 +20,8 @@ export interface DuePage extends Validators {
   path: string | null;
   url: string | null;
   isIndexed: boolean;
+  /** The number of all pages that are due. */
+  due: number;
 }
 
 interface DuePageFacts {
@@ -26,39 +34,13 @@ interface DuePageFacts {
 
 /** The pages that are due, the longest unasked first, at most `limit`. */
 export async function findDuePages(sql: Sql, facts: DuePageFacts, limit: number): Promise<DuePage[]> {
-  return sql<DuePage[]>`
-    select file.id as "fileId", file.project_id as "projectId", file.absolute_url as "absoluteUrl", file.path,
-      content.url, content.etag, content.last_modified as "lastModified",
-      content.search is not null as "isIndexed"
-    ${dueFiles(sql, facts)}
-    order by content.asked_at nulls first, length(file.id), file.id
-    limit ${limit}`;
+  return FIND_DUE_PAGES(sql, { ...facts, gone: GONE, limit });
 }
 
 export async function countDuePages(sql: Sql, facts: DuePageFacts): Promise<number> {
-  const [row] = await sql<{ due: number }[]>`select count(*) as due ${dueFiles(sql, facts)}`;
-  return row?.due ?? 0;
+  const [first] = await findDuePages(sql, facts, 1);
+  return first?.due ?? 0;
 }
-
-/**
- * A page is due in each run while it has validators, or while its last request failed in a way that may pass.
- * Any other is due when it is new, when its record or the base of the pages has changed, and after a week.
- * The pages of deleted projects are never due.
- */
-const dueFiles = (sql: Sql, { runId, docsUrl, now }: DuePageFacts) => sql`
-  from mirror.files as file
-  left join mirror.projects as project on project.id = file.project_id
-  left join mirror.file_contents as content on content.file_id = file.id
-  where file.deleted_at is null and project.deleted_at is null
-    and (content.file_id is null or content.asked_run_id <> ${runId}::bigint and (
-      content.etag is not null or content.last_modified is not null
-      or content.reason is not null and content.url is not null
-        and not coalesce(content.http_status between 200 and 399 or content.http_status = any (${GONE}::smallint[]), false)
-      or content.docs_url <> ${docsUrl}
-      or content.absolute_url is distinct from file.absolute_url
-      or file.changed_run_id > content.asked_run_id
-      or content.asked_at <= ${now}::timestamptz - interval '7 days'
-    ))`;
 
 /** Removes the pages of files that were deleted, and follows files that belong to another project now. */
 export async function dropDeletedFiles(sql: Sql): Promise<void> {
@@ -91,11 +73,6 @@ export interface AskedPage {
   askedAt: string;
   outcome: PageOutcome;
 }
-
-const STORE_ANSWERS = statement("store_answers", import.meta.url);
-const DROP_CONTENTS = statement("drop_contents", import.meta.url);
-const STORE_CONTENTS = statement<{ id: string }>("store_contents", import.meta.url);
-const STORE_ANCHORS = statement("store_anchors", import.meta.url);
 
 /** `docsUrl`: the base of the pages, without credentials. */
 type StoreOptions = { sql: Sql; runId: number; docsUrl: string };
