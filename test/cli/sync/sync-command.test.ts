@@ -178,6 +178,19 @@ describe("sync", { tags: ["long"] }, () => {
     expect(await ask(own.url, "select * from mirror.changes")).toEqual([]);
   });
 
+  it("checks records while another session keeps it from refreshing the reports", async () => {
+    await using own = await createTestDatabase();
+    await using cli = await withTestSql(own.url, async (holder) => {
+      await holder`select pg_advisory_lock(6441180125304119587)`;
+      const started = startSync(own, service);
+      await started.waitFor("stderr", /records were compared with the service/);
+      expect(await own.sql`select from rollup.state`).toHaveLength(0);
+      return started;
+    });
+    expect((await cli.ended).code).toBe(0);
+    expect(await own.sql`select from rollup.state`).toHaveLength(1);
+  });
+
   it("prints a table and a closing line without --json, and nothing secret", async () => {
     const baseUrl = service.url.replace("://", `://me:${PLANTED_SECRET}@`);
     const { code, stdout, stderr } = await sync(["--resource", "user,project", "--verbose"], { baseUrl });
