@@ -295,7 +295,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
       if (redirects > MAX_REDIRECTS) {
         const setsCookie = sent.reply.headers["set-cookie"] !== undefined;
-        throw attachReply(tooManyRedirects(url, setsCookie), sent.reply, sent.body);
+        throw attachReply(tooManyRedirects(url, MAX_REDIRECTS, setsCookie), sent.reply, sent.body);
       }
       sent = await askOnce(sent.target);
     }

@@ -339,11 +339,11 @@ export class RedirectError extends WrongAddressError {
   }
 }
 
-export function tooManyRedirects(url: URL, setsCookie: boolean): RedirectError {
+export function tooManyRedirects(url: URL, most: number, setsCookie: boolean): RedirectError {
   const hint = setsCookie
     ? "the service sets a cookie and redirects until it comes back: ask its operator to answer docmirror, which sends none, without it"
     : "the service redirects in a circle: report it to the operator of the service";
-  return new RedirectError(url, "redirects too often in a row", hint);
+  return new RedirectError(url, `answered with more than ${most} redirects`, hint);
 }
 
 /** The error for a redirect out of the API. Names the base URL to set, if the `Location` shows it. */

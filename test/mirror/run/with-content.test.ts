@@ -228,7 +228,7 @@ describe("a sync with content", () => {
       [() => html("x", { "content-length": "5242881" }), "longer than 5242880 bytes"],
       [() => redirect("http://127.0.0.2:1/"), "redirects to http://127.0.0.2:1/, which is not followed"],
       [() => new Response("", { status: 301 }), "which is not followed"],
-      [(path) => redirect(`${path}?login`), "redirects too often in a row"],
+      [(path) => redirect(`${path}?login`), "answered with more than 3 redirects, which is not followed"],
     ];
     for (const [answer, reason] of cases) {
       reply = answer;
