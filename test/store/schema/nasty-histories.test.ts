@@ -111,7 +111,8 @@ test("records renamed, hidden, restored and moved, by a clock that goes back, lo
     // A project that came after the build had left it, by a clock that went back, was never joined to it.
     const cameAfter = (build: Row, project: string | undefined) => {
       const lives = copies.get(`build ${build.id}`) ?? [];
-      const left = lives[lives.findIndex(({ row }) => row === build) + 1];
+      const later = lives.slice(lives.findIndex(({ row }) => row === build) + 1);
+      const left = later.find(({ row }) => row.project_uri !== build.project_uri);
       return left !== undefined && (copies.get(`project ${project}`)?.[0]?.step ?? 0) > left.step;
     };
     for (const resource of RESOURCES) {
