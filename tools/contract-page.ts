@@ -84,6 +84,7 @@ export const STATUS: StatusDocument = {
   ],
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
   reports_behind_since: "…Z",
+  reports_failed: { at: "…Z", error: "…" },
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,
@@ -225,6 +226,7 @@ ${statusExample()}
 - \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
+- \`reports_failed\`: when their refresh failed last, and why; null once one has gone well.
 - \`service\`: the host of the mirrored service, or \`demo\`; null before the first sync.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.

@@ -146,7 +146,15 @@ function describeSchedule({ leader, next_runs }: StatusDocument): string[] {
 }
 
 /** Nothing while a refresh may be under way. */
-function describeBehind({ reports_behind_since: since, generated_at }: StatusDocument): string[] {
+function describeBehind({
+  reports_behind_since: since,
+  reports_failed: failed,
+  generated_at,
+}: StatusDocument): string[] {
+  if (failed !== null)
+    return [
+      `the refresh of the reports failed at ${toSecond(failed.at)}, so they are older: ${failed.error}`,
+    ];
   if (since === null || Date.parse(generated_at) - Date.parse(since) < REPORTS_LATE_MS) return [];
   return [`the reports lack what runs have found since ${toSecond(since)}; \`docmirror doctor\` says why`];
 }

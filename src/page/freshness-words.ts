@@ -32,7 +32,7 @@ const link = (kind: MarkKind, word: string, words: Markup): Markup =>
 
 /** What limits the figures of every page, above them. Nothing where all is well. */
 export function renderLimits(freshness: Freshness, now: Date): Markup {
-  const { replicaLagS, isBehind, refreshedAt, unread } = freshness;
+  const { replicaLagS, isBehind, refreshedAt, failedAt, unread } = freshness;
   // The replica comes first: what it has not replayed yet may be all that is missing.
   const limits: Markup[] = [];
   if (replicaLagS)
@@ -40,13 +40,18 @@ export function renderLimits(freshness: Freshness, now: Date): Markup {
   if (unread.length > 0 && !unread.includes("build")) {
     limits.push(html`The mirror is not whole yet: no sync has read ${listsOf(unread)} to the end.`);
   }
-  if (isBehind) {
+  if (isBehind || failedAt !== null) {
     const computed =
       refreshedAt === null
         ? "The figures have not been computed yet"
         : html`The figures were computed at ${momentTag(refreshedAt, now)}`;
-    limits.push(html`${computed}: a run has ended since, and they will include it soon;
-      <code>docmirror report</code> updates them now.`);
+    limits.push(
+      failedAt === null
+        ? html`${computed}: a run has ended since, and they will include it soon;
+      <code>docmirror report</code> updates them now.`
+        : html`${computed}: the next try failed at ${momentTag(failedAt, now)};
+      <code>docmirror doctor</code> says why.`,
+    );
   }
   return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
 }

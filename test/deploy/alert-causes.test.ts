@@ -199,6 +199,20 @@ const CAUSES: Cause[] = [
     },
   },
   {
+    alert: "DocmirrorReportsFailing",
+    cause: "somebody gave a table of the answers a constraint that they break",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const before = await mirror.scrape();
+      await withTestSql(mirror.databaseUrl, (sql) =>
+        sql.unsafe("alter table rollup.days add constraint few check (builds < 0) not valid"),
+      );
+      mirror.world.triggerBuilds(6);
+      expect(await mirror.run("sync")).toBe(3);
+      return { before, after: await mirror.scrape() };
+    },
+  },
+  {
     alert: "DocmirrorNoticesNotDelivered",
     cause: "nobody listens at the webhook when a sync fails",
     env: { DOCMIRROR_WEBHOOK_URL: "http://127.0.0.1:1/", DOCMIRROR_WEBHOOK_SECRET: WEBHOOK_SECRET },

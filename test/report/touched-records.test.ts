@@ -132,7 +132,7 @@ describe("the records that writers note", () => {
     expect(await facts()).toEqual(["1", "2", "3", "4"]);
   });
 
-  test("go away with a writer that rolls back, and stay when a refresh fails", async () => {
+  test("go away with a writer that rolls back, and stay when a refresh fails, of which all is computed anew", async () => {
     await refresh();
     const writing = sql.begin(async (tx) => {
       await addBuild(tx, "2");
@@ -145,17 +145,48 @@ describe("the records that writers note", () => {
     await expect(refresh()).rejects.toThrow(/full_up/);
     expect(await noted()).toEqual([{ resource: "build", id: "3" }]);
     await sql`alter table rollup.project_days drop constraint full_up`;
-    expect(await refresh()).toMatchObject({ changed: 1 });
+    expect(await refresh()).toMatchObject({ changed: 2, isFull: true });
+    expect(await noted()).toEqual([]);
   });
 
-  test("are one row a statement beyond 64 MB; then all builds are compared", { tags: ["long"] }, async () => {
+  test("may lack a project whose version has an id: its list came while the first refresh ran", async () => {
+    await sql`delete from sync.touched_records`;
+    await sql`delete from mirror.builds`;
+    await sql`delete from mirror.versions`;
+    await sql`delete from mirror.projects`;
+    await sql`insert into mirror.builds (id, first_seen_at, changed_at, record_hash) values ('1', now(), now(), '\\x00')`;
+    const writer = await sql.reserve();
+    try {
+      await writer`begin`;
+      await writer`
+        insert into mirror.projects (id, source, listed, first_seen_at, changed_at, record_hash)
+        values ('1', 'list', true, now(), now(), '\\x00')`;
+      await refresh();
+      await writer`commit`;
+    } finally {
+      writer.release();
+    }
+    await sql`
+      insert into mirror.versions (id, project_id, first_seen_at, changed_at, record_hash) values ('11', '1', now(), now(), '\\x00')`;
+    expect(await noted()).toEqual([
+      { resource: "project", id: null },
+      { resource: "version", id: "11" },
+    ]);
+    expect(await refresh()).toMatchObject({ isFull: true });
+    const versions = sql`select version_id, project_id from report.dim_versions where version_id <> '-1'`;
+    expect([...(await versions)]).toEqual([{ version_id: "11", project_id: "1" }]);
+  });
+
+  test("are one row a statement beyond 64 MB; then everything is computed anew", {
+    tags: ["long"],
+  }, async () => {
     await refresh();
     await sql`
       insert into sync.touched_records select 'build', string_agg(md5(n::text || m), '')
       from generate_series(1, 34000) as n, generate_series(1, 60) as m group by n`;
     for (const id of ["2", "3"]) await addBuild(sql, id);
     expect([...(await sql`select from sync.touched_records where record_id is null`)]).toHaveLength(2);
-    expect(await refresh()).toMatchObject({ changed: 2, isFull: false, repaired: null });
+    expect(await refresh()).toMatchObject({ changed: 3, isFull: true, repaired: null });
     expect(await facts()).toEqual(["1", "2", "3"]);
     // An autovacuum at the same moment has the lock; the next refresh takes it.
     const bytes = async () => {

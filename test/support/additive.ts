@@ -1,8 +1,8 @@
 /**
  * The statements of a migration that an older program would not bear, by a strict rule: what it does not know
  * is not additive. Allowed are new tables without references, whatever happens to these tables afterwards, new
- * columns that may be null or have a constant default, indexes that are not unique, comments, and replica identities that every
- * row has.
+ * columns that may be null or have a constant default, indexes that are not unique, comments, replica identities that every
+ * row has, and constraints that may be checked later where a transaction asks for it, which an older program's does not.
  */
 export function findUnbearable(statements: readonly string[]): string[] {
   const made = new Set<string>();
@@ -38,6 +38,7 @@ function isBearable(statement: string, made: Set<string>): boolean {
   if (altered !== "") {
     if (made.has(altered)) return !BOUND_TO_OTHERS.test(action);
     if (/^replica identity full$/i.test(action)) return true;
+    if (/^alter constraint "\w+" deferrable initially immediate$/i.test(action)) return true;
     return ADD_COLUMN.test(action) && !MORE_THAN_A_TYPE.test(action.replace(/ default .*$/i, ""));
   }
   const index = CREATE_INDEX.exec(statement);

@@ -4,6 +4,7 @@ import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { describeHeld, findHeld } from "../../mirror/lists/missing-records.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { findFailedRefresh, HOW_IT_GOES_ON } from "../../report/refresh/failed-refresh.ts";
 import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
 import { describeJob } from "../../report/status/find-status.ts";
 import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
@@ -225,6 +226,9 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
   if (lists.every(({ finishedAt }) => finishedAt === null)) {
     return unknown("nothing was mirrored yet", "`docmirror sync`");
   }
+  const failed = await findFailedRefresh(sql);
+  if (failed !== null)
+    return warning(`the refresh of the reports failed at ${failed.at}: ${failed.error}`, HOW_IT_GOES_ON);
   const inChange = await findDatesInChange(sql);
   if (inChange) return warning(describeDatesInChange(inChange), "the next sync reads it in full");
   const held = await findHeld(sql);

@@ -35,7 +35,7 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
     const isNames = address.path === "/projects" && hasProjects(sync);
     return drawFirstSync(sync, address, isNames ? await renderFirstNames(tx) : "");
   }
-  if (freshness.asOf !== null) return drawComputing(sync, address);
+  if (freshness.asOf !== null) return drawComputing(sync, freshness, address);
   const readsBuilds = sync?.lists.some(({ resource }) => resource === "build") ?? true;
   if (!readsBuilds && freshness.unread.length < RESOURCES.length) return drawPartialMirror(freshness);
   const [sentence, goesOn] =
@@ -60,20 +60,36 @@ ${renderBlock({
   return { status: 200, facts: { title: "No data yet", main } };
 }
 
-/** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it. */
-function drawComputing(sync: SyncProgress | null, { now, renews }: Address): Draft {
+/** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it, unless it fails. */
+function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now, renews }: Address): Draft {
   const isLate = now.getTime() - momentMs(sync?.finishedAt) > COMPUTED_WITHIN_MS;
+  const isUnderWay = failedAt === null && !isLate;
+  const [sentence, then] = wordsOfComputing(failedAt, isLate, now);
   const main = renderVerdict({
-    look: isLate ? "warn" : "idle",
-    ...(!isLate && { mark: { kind: "run", word: "Under way" } }),
-    sentence: isLate
-      ? "The lists are read, but the figures have not been computed."
-      : "The lists are read; the figures are being computed.",
-    evidence: html`So this page says neither that builds succeed nor that they fail.
-      ${isLate ? html`<code>docmirror report</code> computes them now.` : "It renews itself until they are there."}`,
+    look: isUnderWay ? "idle" : "warn",
+    ...(isUnderWay && { mark: { kind: "run", word: "Under way" } }),
+    sentence,
+    evidence: html`So this page says neither that builds succeed nor that they fail. ${then}`,
   });
   const facts = { title: "Figures not computed yet", main };
-  return { status: 200, facts, ...(renews && !isLate && { renewSeconds: RENEW_SECONDS }) };
+  return { status: 200, facts, ...(renews && isUnderWay && { renewSeconds: RENEW_SECONDS }) };
+}
+
+function wordsOfComputing(failedAt: string | null, isLate: boolean, now: Date): [string, Markup | string] {
+  if (failedAt !== null)
+    return [
+      "The lists are read, but the figures could not be computed.",
+      html`The last try failed at ${momentTag(failedAt, now)}; <code>docmirror doctor</code> says why.`,
+    ];
+  return isLate
+    ? [
+        "The lists are read, but the figures have not been computed.",
+        html`<code>docmirror report</code> computes them now.`,
+      ]
+    : [
+        "The lists are read; the figures are being computed.",
+        "This page renews itself until they are there.",
+      ];
 }
 
 function renderEnd(sync: SyncProgress | null, now: Date): Markup {

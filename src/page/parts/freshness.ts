@@ -45,6 +45,7 @@ function readFreshness(
     uncounted: namesOf(lists.filter((list) => !isCounted(list))),
     overdue: namesOf(lists.filter(isLate)),
     refreshedAt,
+    failedAt: textOf(lists[0]?.refresh_failed_at),
     // Both are texts of Postgres in UTC, so they sort by time.
     isBehind: !isFollowing && finishedAt !== null && (refreshedAt === null || refreshedAt < finishedAt),
     replicaLagS:

@@ -21,6 +21,8 @@ export interface Freshness {
   readonly overdue: readonly string[];
   /** When the answers were computed, as Postgres prints it. Null when they never were. */
   readonly refreshedAt: string | null;
+  /** When computing them failed last, as Postgres prints it. Null once it has gone well. */
+  readonly failedAt: string | null;
   /** Whether the answers are still older than the last run, some minutes after its end. */
   readonly isBehind: boolean;
   /**

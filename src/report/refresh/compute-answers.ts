@@ -105,7 +105,7 @@ async function computeParts(run: Run, answer: StoredAnswer): Promise<void> {
 const TAKE_TOUCHED = `
   create temporary table touched on commit drop as
   with taken as (delete from sync.touched_records returning resource, record_id)
-  select distinct resource, record_id as id from taken where record_id is not null`;
+  select distinct resource, record_id as id from taken`;
 
 const touchBuilds = (from: string): string => `
   insert into touched select 'build', build_id from ${from} except select resource, id from touched`;
@@ -192,7 +192,14 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
   return { changed: counted?.builds ?? 0, repaired: null, isFull: true };
 }
 
-/** Brings up to date what hangs on the records that changed. Where none did, it only asks. */
+/**
+ * Brings up to date what hangs on the records that changed. Where none did, it only asks.
+ *
+ * A row without an id says that any record may have changed: writers note one while there is no answer about a build, and while
+ * the table is large. Ids may stand beside it, of statements before and after, such as those of versions where the row stands for
+ * their projects: on a first night, when the first refresh ends between two lists. Then the ids are not all that changed, and
+ * nothing may be computed from them alone, so everything is. The same rows come back with a backup.
+ */
 export async function computeChanges(
   tx: TransactionSql,
   run: Run,
@@ -200,33 +207,29 @@ export async function computeChanges(
 ): Promise<Computed> {
   const [noted] = await tx<{ is_any: boolean | null }[]>`
     select bool_or(record_id is null) as is_any from sync.touched_records`;
-  // A row without an id: any record may have changed, so all are compared.
-  const isAny = noted?.is_any === true;
+  if (noted?.is_any === true) return computeEverything(tx, run);
   const isQuiet = typeof noted?.is_any !== "boolean";
   if (isQuiet && !isCheckDue && !reclassify && !isAheadOver) {
     if (isCalendarOver) await computeAll(run, DATES);
     return { changed: 0, repaired: null, isFull: false };
   }
-  // On a first night there is nothing to compare with.
-  if (isAny && (await run("select from rollup.series limit 1")).count === 0)
-    return computeEverything(tx, run);
   await run(TAKE_TOUCHED);
   if (reclassify) await run(touchBuilds("rollup.builds where failed = 1"));
   // A date that was beyond tomorrow is not any more.
   if (isAheadOver) await run(touchBuilds("rollup.builds where ahead_until <= now()"));
-  const differing = isAny || isCheckDue ? (await run(touchBuilds(DIFFERING))).count : 0;
+  const differing = isCheckDue ? (await run(touchBuilds(DIFFERING))).count : 0;
   await run("analyze touched");
   const changed = (await run(FIND_CHANGED)).count;
   if (changed > 0) {
     await run(`with ${write(BUILDS, "changed")}`);
     await run(NOTE_NEXT_DATE);
   }
-  for (const answer of STORED_DIMENSIONS) await computeParts(run, answer);
+  for (const answer of STORED_DIMENSIONS) await (isCheckDue ? computeAll : computeParts)(run, answer);
   if (isCalendarOver) await computeAll(run, DATES);
   if (changed > 0) await computeAnswers(tx, run, changed);
-  // These are not computed from facts, or are counted on from what was stored.
-  if (isAny || isCheckDue) for (const answer of [...STORED_DIMENSIONS, SERIES]) await computeAll(run, answer);
-  if (!isCheckDue || isAny) return { changed, repaired: null, isFull: false };
+  // They are counted on from what was stored.
+  if (isCheckDue) await computeAll(run, SERIES);
+  if (!isCheckDue) return { changed, repaired: null, isFull: false };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
   return { changed, repaired: differing, isFull: false };
 }

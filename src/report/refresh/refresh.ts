@@ -5,7 +5,6 @@ import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { describeSessions, findTableHolders } from "../../store/connection/other-sessions.ts";
 import {
   type AnySql,
-  abortable,
   runText,
   type Sql,
   type TransactionSql,
@@ -16,6 +15,7 @@ import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
 import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
+import { type FailedRefresh, noteFailedRefresh, RefreshError, takeFailedRefresh } from "./failed-refresh.ts";
 
 /** The settings that the stored answers depend on. */
 type RefreshSettings = SettingsFor<"reports">;
@@ -39,6 +39,8 @@ export const REPORTS_LATE_MS = 900_000;
 /** They end with the transaction. */
 const TRANSACTION_SETTINGS = `
   set transaction isolation level repeatable read;
+  -- Projects are written before versions, and both may lose rows: only when both are written do they agree.
+  set constraints all deferred;
   -- The next refresh computes again what a crash of the server loses.
   set local synchronous_commit = off;
   set local jit = off;
@@ -77,13 +79,26 @@ interface RefreshResult extends Computed {
 /**
  * Brings the stored answers behind schema `report` up to date with the mirror, in one transaction, and notifies the channel
  * `docmirror_run` of the newest run in them. Writers note in `sync.touched_records`, in their own transactions, which records
- * they change: so a refresh costs what changed, and also does what a killed process left undone. Leaves reports that a later
- * version of the program defined to that version. Safe to repeat, and during runs and reads; two refreshes take turns. Throws
- * `StoreError`, and the signal's reason.
+ * they change: so a refresh costs what changed, and also does what a killed process left undone. After one that failed it computes
+ * everything anew. Leaves reports that a later version of the program defined to that version. Safe to repeat, and during runs and
+ * reads; two refreshes take turns. Throws `RefreshError` where the answers cannot be computed, `StoreError`, and the signal's
+ * reason.
  */
 export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<RefreshResult> {
+  const { signal, log } = options;
   return await withStoreErrors("refresh the reports", async () => {
-    const result = await withTransaction(sql, (tx) => refresh(tx, options));
+    const { failedBefore, ...result } = await withTransaction(
+      sql,
+      (tx) => refresh(tx, options),
+      signal,
+    ).catch(async (error: unknown) => {
+      throw await noteFailedRefresh(sql, error, signal);
+    });
+    if (failedBefore !== null)
+      log?.warn(
+        { failed_at: failedBefore.at, error: failedBefore.error },
+        "the refresh before failed; everything was computed anew",
+      );
     const [noted] = await sql<{ bytes: number }[]>`
       select pg_relation_size('sync.touched_records') as bytes`;
     if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
@@ -173,14 +188,15 @@ const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::b
 
 async function refresh(
   tx: TransactionSql,
-  { keepsSettings = false, reclassify = false, check, signal, ...given }: RefreshOptions,
-): Promise<RefreshResult> {
+  { keepsSettings = false, reclassify = false, check, ...given }: RefreshOptions,
+): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
   await runText(tx, TRANSACTION_SETTINGS);
-  await abortable(runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`), signal);
+  await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
   const [before] = await READ_STATE(tx);
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
-    return { runId: before?.run_id ?? 0, changed: 0, isFull: false, repaired: null, isLeft: true };
+    const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null };
+    return { runId: before?.run_id ?? 0, isLeft: true, ...nothing };
   }
   const kept = keepsSettings ? before : undefined;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
@@ -192,8 +208,10 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
-  const run: Run = (text) => abortable(runText(tx, text), signal);
+  const failedBefore = await takeFailedRefresh(tx);
+  const run: Run = (text) => runText(tx, text);
   const { changed, repaired, isFull } =
+    failedBefore !== null ||
     before === undefined ||
     before.is_redefined ||
     before.source_timezone !== sourceTimezone ||
@@ -213,7 +231,7 @@ async function refresh(
   }
   const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
-  return { runId, changed, isFull, repaired, isLeft: false };
+  return { runId, changed, isFull, repaired, isLeft: false, failedBefore };
 }
 
 /** What a refresh needs of a run's options. The run's own type would make reports depend on upstream code. */
@@ -251,8 +269,12 @@ export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): 
     return null;
   } catch (error) {
     const hint = error instanceof StoreError ? error.hint : undefined;
+    const next =
+      error instanceof RefreshError
+        ? "the next refresh computes everything anew"
+        : "the next refresh tries again";
     if (!signal?.aborted)
-      log.error({ error: messageOf(error), hint }, "could not refresh the reports; the next run tries again");
+      log.error({ error: messageOf(error), hint }, `could not refresh the reports; ${next}`);
     return error;
   }
 }

@@ -66,6 +66,9 @@ export const MIRROR = {
       checked_equal: "Those of them that were equal. Null without one.",
       check_nights: "On how many days these checks were. Null without one.",
       wrong: "Records that the newest check found wrong. Null without one.",
+      refresh_failed_at:
+        "When computing the answers failed; null once it has gone well. They are older than that, and the next try computes everything anew.",
+      refresh_error: "Why it failed.",
     },
     key: ["resource"],
     order: ["resource"],

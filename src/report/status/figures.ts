@@ -12,6 +12,7 @@ import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findBelowHead } from "../../store/ledger/rounds.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
 import { withSnapshot } from "../read-answer.ts";
+import { findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 import { findOpenBuilds } from "./find-status.ts";
 
@@ -246,10 +247,18 @@ const REPORTS: FigureSource = {
   metrics: {
     docmirror_reports_behind_timestamp_seconds:
       "Since when a run has ended that the reports lack, in seconds since 1970. Absent while they lack none.",
+    docmirror_reports_failed_timestamp_seconds:
+      "When the refresh of the reports failed last, in seconds since 1970. Absent once one has gone well.",
   },
   async read(tx) {
     const since = await findBehindSince(tx);
-    return [{ docmirror_reports_behind_timestamp_seconds: since && Date.parse(since) / 1000 }];
+    const failed = await findFailedRefresh(tx);
+    return [
+      {
+        docmirror_reports_behind_timestamp_seconds: since && Date.parse(since) / 1000,
+        docmirror_reports_failed_timestamp_seconds: failed && Date.parse(failed.at) / 1000,
+      },
+    ];
   },
 };
 

@@ -42,6 +42,7 @@ import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
+import { type FailedRefresh, findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 
 type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
@@ -113,6 +114,8 @@ export interface MirrorStatus {
   leader: Leader | null;
   /** Since when a run has ended that the reports lack; null while they lack none. Their refresh takes seconds as a rule. */
   reports_behind_since: string | null;
+  /** The refresh of the reports that failed last; null once one has gone well. */
+  reports_failed: FailedRefresh | null;
   open_builds: OpenBuilds[];
   /** The number of unresolved records in quarantine. */
   quarantined: number;
@@ -161,6 +164,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const rounds = await findRuns(tx, true, 1);
     const leader = await findLeader(tx);
     const behindSince = await findBehindSince(tx);
+    const failed = await findFailedRefresh(tx);
     const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
     const checked = await findChecked(tx);
     const inChange = await findDatesInChange(tx);
@@ -185,6 +189,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       })),
       leader,
       reports_behind_since: behindSince && asIso(behindSince),
+      reports_failed: failed && { ...failed, at: asIso(failed.at) },
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
+import { bigint, boolean, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
 import { moment, rollup } from "./columns.ts";
 
 /** With which settings, and up to when, the answers of `src/report/stored` were computed. */
@@ -33,6 +33,18 @@ export const state = rollup.table(
     facts_repaired: bigint({ mode: "number" }).notNull().default(0),
   },
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
+);
+
+/** The refresh that failed last, until one goes well. The transaction of a refresh is gone by then, so this has its own. */
+export const failedRefresh = rollup.table(
+  "failed_refresh",
+  {
+    /** Always true: the table has one row at most. */
+    id: boolean().primaryKey().default(true),
+    failed_at: moment().notNull(),
+    error: text().notNull(),
+  },
+  (table) => [check("failed_refresh_is_one", sql`${table.id}`)],
 );
 
 /** One row for each month that ever had a build. Triggers of the migration on the facts keep it. */

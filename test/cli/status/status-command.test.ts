@@ -5,7 +5,7 @@ import { findFigures } from "../../../src/report/status/figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { HELD, holdRefreshes } from "../../support/leases.ts";
 import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
@@ -115,9 +115,17 @@ describe("status", () => {
     expect(await doctor()).toMatch(
       /the reports lack what runs .* waits for session \d+ \(docmirror test\) of role/,
     );
+    await withTestSql(
+      database.url,
+      (own) => own`insert into rollup.failed_refresh (failed_at, error) values (now(), 'damaged')`,
+    );
+    expect((await status(database.url)).stdout).toMatch(
+      /^the refresh of the reports failed at \d{4}\S+ \S+Z, so they are older: damaged$/m,
+    );
+    expect(await doctor()).toMatch(/the refresh of the reports failed at \d{4}.*: damaged/);
     await sql`rollback`;
     await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    expect((await status(database.url)).stdout).not.toContain("the reports lack");
+    expect((await status(database.url)).stdout).not.toMatch(/the reports lack|the refresh of the reports/);
     expect(await doctor()).not.toContain("the reports lack");
   });
 

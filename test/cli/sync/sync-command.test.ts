@@ -7,6 +7,7 @@ import { hasPromtool, promtool, samplesOf, seriesOf, sumOf } from "../../support
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
+import { holdRefreshes } from "../../support/leases.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { createGate, startService, useService } from "../../support/service.ts";
@@ -181,7 +182,7 @@ describe("sync", { tags: ["long"] }, () => {
   it("checks records while another session keeps it from refreshing the reports", async () => {
     await using own = await createTestDatabase();
     await using cli = await withTestSql(own.url, async (holder) => {
-      await holder`select pg_advisory_lock(6441180125304119587)`;
+      await holdRefreshes(holder);
       const started = startSync(own, service);
       await started.waitFor("stderr", /records were compared with the service/);
       expect(await own.sql`select from rollup.state`).toHaveLength(0);

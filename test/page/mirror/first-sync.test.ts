@@ -186,4 +186,16 @@ describe("before the builds are read, the page", () => {
     await served.sql`update sync.runs set finished_at = now() where kind = 'full'`;
     expect((await served.get("/trends")).headers.get("refresh")).toBe("15");
   });
+
+  it("says that the figures could not be computed, and renews itself for nothing", async () => {
+    await using served = await openMirrorPages(seedPages);
+    await served.sql`delete from rollup.state`;
+    await served.sql`update sync.runs set finished_at = now() where kind = 'full'`;
+    await served.sql`insert into rollup.failed_refresh (failed_at, error) values (now(), 'damaged')`;
+    const page = await served.get("/");
+    const text = await page.text();
+    expect(headingOf(text)).toBe("The lists are read, but the figures could not be computed.");
+    expect(textOf(text)).toMatch(/The last try failed at .*; docmirror doctor says why\./);
+    expect(page.headers.get("refresh")).toBeNull();
+  });
 });

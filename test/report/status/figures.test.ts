@@ -165,6 +165,15 @@ describe("the figures of a mirror", () => {
     expect(await behind()).toEqual({});
   });
 
+  it("say when the refresh of the reports failed, until one goes well", async ({ sql }) => {
+    const failed = async () => (await scrape(sql)).of("reports_failed_timestamp_seconds");
+    expect(await failed()).toEqual({});
+    await sql`insert into rollup.failed_refresh (failed_at, error) values ('2026-11-03 09:00Z', 'damaged')`;
+    expect(await failed()).toEqual({ "": Date.parse("2026-11-03T09:00Z") / 1000 });
+    await refreshReport(sql, OPTIONS);
+    expect(await failed()).toEqual({});
+  });
+
   it("count the failures since the last run that read a part, of syncs and of rounds", async ({ sql }) => {
     const failures = async () => (await scrape(sql)).of("runs_failed_in_a_row");
     for (const status of ["failed", "succeeded", "failed", "interrupted", "failed"])

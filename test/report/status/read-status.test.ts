@@ -63,6 +63,7 @@ describe("the status document", () => {
     await sql`
       insert into sync.checks (lists, suspects) values (
         '{"build": {"checked": 1, "equal": 0}}', '[{"resource": "build", "id": "1", "verdict": "wrong", "fields": ["type"]}]')`;
+    await sql`insert into rollup.failed_refresh (failed_at, error) values (now(), 'damaged')`;
     await muteProject(sql, "pip", HOUR_MS);
     await sql`insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())`;
     const status = await readDocument(sql);

@@ -32,6 +32,7 @@ describe("an older program", () => {
     `ALTER TABLE "mirror"."builds" ADD COLUMN "names" text[] DEFAULT '{}'::text[] NOT NULL;`,
     `ALTER TABLE "mirror"."builds" ADD COLUMN "tries" integer DEFAULT 0 NOT NULL;`,
     `CREATE INDEX "builds_note" ON "mirror"."builds" USING btree ("note") WHERE deleted_at is null;`,
+    `ALTER TABLE "report"."dim_versions" ALTER CONSTRAINT "x" DEFERRABLE INITIALLY IMMEDIATE;`,
     `COMMENT ON COLUMN "mirror"."builds"."note" IS 'A note.';`,
     "-- only a comment; with a semicolon",
   ])("bears %s", (statement) => {
@@ -47,6 +48,7 @@ describe("an older program", () => {
     `ALTER TABLE "mirror"."builds" ADD COLUMN "note" text, DROP COLUMN "type";`,
     `ALTER TABLE "mirror"."builds" ADD CONSTRAINT "x" CHECK (id <> '');`,
     `ALTER TABLE "mirror"."builds" ALTER COLUMN "id" TYPE bigint;`,
+    `ALTER TABLE "report"."dim_versions" ALTER CONSTRAINT "x" DEFERRABLE INITIALLY DEFERRED;`,
     `ALTER TABLE "mirror"."builds" RENAME COLUMN "success" TO "succeeded";`,
     `CREATE UNIQUE INDEX "builds_note" ON "mirror"."builds" USING btree ("note");`,
     `CREATE TABLE "sync"."a" ("id" text REFERENCES "mirror"."users"("id"));`,

@@ -22,7 +22,9 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   read.since AS read_since, held.records AS held_records, held.since AS held_since, held.until AS held_until,
   sampled.checked, sampled.equal AS checked_equal, sampled.nights AS check_nights, (
     SELECT (lists -> of.resource ->> 'wrong')::bigint FROM sync.checks WHERE lists ? of.resource ORDER BY id DESC LIMIT 1
-  ) AS wrong
+  ) AS wrong,
+  (SELECT failed_at FROM rollup.failed_refresh) AS refresh_failed_at,
+  (SELECT error FROM rollup.failed_refresh) AS refresh_error
 FROM rollup.resource_names AS of
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
