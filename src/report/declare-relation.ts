@@ -59,52 +59,46 @@ export interface StoredAnswer {
   parts: Parts | null;
 }
 
-/** A part is small, and is computed by itself: so it costs what it has, and not what the table has. */
+/** A part is computed by itself, by the source of all: so it costs what it has, and not what the table has. */
 export interface Parts {
   /** Queries the parts. */
   query: string;
   /** The columns that the rows of a part have in common with it. */
   scope: readonly string[];
-  /** The rows of `part`, from the source or from a function. */
-  rows: string;
+  /** Queries the rows of `part`. @default those of the source that have its scope */
+  rows?: string;
   /** Which rows of the scope belong to `part`; `row` is the alias of a row. @default all */
   isWithin?: (row: string) => string;
 }
 
 const STAMPS = ["updated_at", "renamed_at"];
 
-export function stored(
-  table: PgTable,
-  parts: Omit<Parts, "rows"> | Parts | null = null,
-  order?: readonly string[],
-): StoredAnswer {
+export function stored(table: PgTable, parts: Parts | null = null, order?: readonly string[]): StoredAnswer {
   const { primaryKeys, schema } = getTableConfig(table);
   const columns = Object.values(getTableColumns(table));
   const key = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
   const names = columns.map((column) => column.name);
   const name = getTableName(table);
-  const source = `rollup.${name}_source`;
-  const rows = `select * from ${source} as source where ${same(parts?.scope ?? [], "source", "part")}`;
   return {
     drizzle: table,
     table: `${schema}.${name}`,
-    source,
+    source: `rollup.${name}_source`,
     columns: names.filter((column) => !STAMPS.includes(column)),
     stamps: names.filter((column) => STAMPS.includes(column)),
     key: key.map((column) => column.name),
     order: order ?? key.map((column) => column.name),
-    parts: parts && { rows, ...parts },
+    parts,
   };
 }
 
 /** Parts that changed builds affect, by their old facts and their new ones (`compute-answers.ts`). */
-export function affected(...scope: string[]): Omit<Parts, "rows"> {
+export function affected(...scope: string[]): Parts {
   const isKnown = scope.map((column) => `${column} is not null`).join(" and ");
   return { query: `select distinct ${scope.join(", ")} from affected where ${isKnown}`, scope };
 }
 
 /** Records that changed themselves. */
-export function touched(resource: string): Omit<Parts, "rows"> {
+export function touched(resource: string): Parts {
   const id = `${resource}_id`;
   return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
 }

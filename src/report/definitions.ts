@@ -24,11 +24,17 @@ ${RESOURCES.map(
 ).join("\nUNION ALL ")};`,
 ];
 
+/** One text makes a view for each of these columns, which is called KEY in it. */
+const KEYS = ["error_class", "error_fingerprint", "error_line_id"];
+
+const forEachKey = (text: string): string[] =>
+  text.includes("_KEY AS") ? KEYS.map((key) => text.replaceAll("KEY", key)) : [text];
+
 let own: Definitions | undefined;
 
 /**
  * The views and functions of schemas `report`, `report_people` and `rollup`, with the sentences of the dictionary. All but
- * `RESOURCE_VIEWS` have a file each, in one of `FOLDERS`. Each comes after those that it names. The files are read once: an
+ * `RESOURCE_VIEWS` are in files, in one of `FOLDERS`. Each comes after those that it names. The files are read once: an
  * upgrade may replace them while this process runs, and then they are another program's.
  */
 export function readDefinitions(): Definitions {
@@ -38,7 +44,7 @@ export function readDefinitions(): Definitions {
       .filter((path) => path.endsWith(".sql"))
       .map((path) => readFileSync(`${folder}${path}`, "utf8")),
   );
-  const inOrder = orderDefinitions([...texts, ...RESOURCE_VIEWS]);
+  const inOrder = orderDefinitions([...texts.flatMap(forEachKey), ...RESOURCE_VIEWS]);
   own = { version: readVersion(), dictionary: DICTIONARY, people: PEOPLE, tables: TABLES, inOrder };
   return own;
 }

@@ -108,6 +108,21 @@ describe("the records that writers note", () => {
     expect(await main()).toEqual(["1", "11"]);
   });
 
+  test("are those of rows that go by hand too: a project, with one version, while another version moves", async () => {
+    await sql.unsafe(`
+      insert into mirror.projects (id, source, listed, first_seen_at, changed_at, record_hash) values ('2', 'list', true, now(), now(), '\\x00');
+      insert into mirror.versions (id, project_id, first_seen_at, changed_at, record_hash) values ('12', '1', now(), now(), '\\x00')`);
+    await refresh();
+    await sql.unsafe(`
+      update mirror.builds set project_id = null, version_id = null;
+      delete from mirror.versions where id = '11';
+      update mirror.versions set project_id = '2';
+      delete from mirror.projects where id = '1'`);
+    expect(await refresh()).toMatchObject({ isFull: false });
+    const versions = sql`select version_id, project_id from report.dim_versions where version_id <> '-1'`;
+    expect([...(await versions)]).toEqual([{ version_id: "12", project_id: "2" }]);
+  });
+
   test("come with the writer's transaction: one that commits while a refresh runs is for the next", async () => {
     await refresh();
     await addBuild(sql, "2");

@@ -1,7 +1,7 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the records that changed. */
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { KEY_OF_SERIES, list, type StoredAnswer, same } from "../declare-relation.ts";
-import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/answers.ts";
+import { ANSWERS, BUILDS, DATES, STORED_DIMENSIONS } from "../stored/answers.ts";
 
 /** Runs a statement; the result has the number of its rows. */
 export type Run = (text: string) => Promise<{ count: number }>;
@@ -82,9 +82,10 @@ export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> 
 
 /** Computes the parts of an answer that changes affect, or all of one without parts. */
 async function computeParts(run: Run, answer: StoredAnswer): Promise<void> {
-  const { table, columns, parts } = answer;
+  const { table, source, columns, parts } = answer;
   if (parts === null) return computeAll(run, answer);
-  const { query, scope, rows, isWithin = () => "true" } = parts;
+  const { query, scope, isWithin = () => "true" } = parts;
+  const { rows = `select * from ${source} as source where ${same(scope, "source", "part")}` } = parts;
   // Without OFFSET 0 Postgres would compute the whole source and join it.
   const fresh = `
     select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}`;
@@ -133,7 +134,7 @@ const FIND_CHANGED = `
     where build_id in (select id from touched where resource = 'build')
   )
   select touched.id as build_id, stored.build_id is null as is_new, fresh.build_id is null as is_gone, ${list(BUILDS.columns.slice(1), "fresh")},
-    ${[...PLACES, "succeeded"].map((column) => `stored.${column} as old_${column}`).join(", ")}
+    ${PLACES.map((column) => `stored.${column} as old_${column}`).join(", ")}
   from touched
   left join fresh on fresh.build_id = touched.id
   left join ${BUILDS.table} as stored on stored.build_id = touched.id
@@ -227,8 +228,6 @@ export async function computeChanges(
   for (const answer of STORED_DIMENSIONS) await (isCheckDue ? computeAll : computeParts)(run, answer);
   if (isCalendarOver) await computeAll(run, DATES);
   if (changed > 0) await computeAnswers(tx, run, changed);
-  // They are counted on from what was stored.
-  if (isCheckDue) await computeAll(run, SERIES);
   if (!isCheckDue) return { changed, repaired: null, isFull: false };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
   return { changed, repaired: differing, isFull: false };

@@ -1,20 +1,23 @@
--- For all series at once: one sort costs less than a visit to each. Single ones are computed by rollup.recent_builds.
+-- The last builds of each series are read from its index, also where all series are computed: one sort of all builds takes longer.
 -- Builds that name neither project nor version may belong to several series, so nothing is said about their order.
--- Finished builds of a series have their own partition, so that each row's neighbour there is the finished
--- build before it.
 CREATE OR REPLACE VIEW rollup.series_source AS
-SELECT project_id, version_id, type, reference, count(*)::int AS builds, count(succeeded)::int AS finished,
-  coalesce(sum(succeeded), 0)::int AS succeeded, coalesce(sum(failed), 0)::int AS failed,
-  min(triggered_at) AS first_triggered_at, max(triggered_at) AS last_triggered_at,
-  (count(succeeded) FILTER (WHERE nth_last <= 20 AND reference <> '(none)'))::int AS recent_finished,
-  coalesce(sum(succeeded) FILTER (WHERE nth_last <= 20 AND reference <> '(none)'), 0)::int AS recent_succeeded,
-  (count(*) FILTER (WHERE nth_last < 20 AND succeeded <> before AND reference <> '(none)'))::int AS recent_flips
+SELECT series.project_id, series.version_id, series.type, series.reference, series.builds, series.finished, series.succeeded,
+  series.finished - series.succeeded AS failed, series.first_triggered_at, series.last_triggered_at,
+  recent.finished AS recent_finished, recent.succeeded AS recent_succeeded, recent.flips AS recent_flips
 FROM (
-  SELECT project_id, version_id, type, reference, succeeded, failed, triggered_at, row_number() OVER newest AS nth_last, lead(succeeded) OVER newest AS before
-  FROM rollup.builds
-  WINDOW newest AS (
-    PARTITION BY project_id, version_id, type, reference, succeeded IS NULL
-    ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC
-  )
-) AS build
-GROUP BY project_id, version_id, type, reference;
+  SELECT project_id, version_id, type, reference, count(*)::int AS builds, count(succeeded)::int AS finished,
+    coalesce(sum(succeeded), 0)::int AS succeeded, min(triggered_at) AS first_triggered_at, max(triggered_at) AS last_triggered_at
+  FROM rollup.builds GROUP BY project_id, version_id, type, reference
+) AS series
+CROSS JOIN LATERAL (
+  SELECT count(*)::int AS finished, coalesce(sum(succeeded), 0)::int AS succeeded, (count(*) FILTER (WHERE succeeded <> before))::int AS flips
+  FROM (
+    SELECT succeeded, lead(succeeded) OVER (ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC) AS before
+    FROM (
+      SELECT succeeded, triggered_at, build_id FROM rollup.builds AS build
+      WHERE build.project_id = series.project_id AND build.version_id = series.version_id AND build.type = series.type
+        AND build.reference = series.reference AND series.reference <> '(none)' AND succeeded IS NOT NULL
+      ORDER BY triggered_at DESC NULLS LAST, length(build_id) DESC, build_id DESC LIMIT 20
+    ) AS last
+  ) AS build
+) AS recent;

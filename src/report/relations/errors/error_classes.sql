@@ -1,24 +1,4 @@
 CREATE OR REPLACE VIEW report.error_classes AS
-SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_class) AS rank,
-  error.error_class, last.error_line AS example, error.failures,
-  error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
-  error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
-  error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,
-  coalesce(recent.failures_last_7_days, 0) AS failures_last_7_days, coalesce(recent.failures_7_days_before, 0) AS failures_7_days_before,
-  coalesce(recent.projects_last_7_days, 0) AS projects_last_7_days, coalesce(recent.projects_7_days_before, 0) AS projects_7_days_before
-FROM (
-  SELECT error_class, sum(failures)::int AS failures, (count(DISTINCT project_id) FILTER (WHERE project_id <> '-1'))::int AS projects,
-    min(first_triggered_at) AS first_triggered_at, max(last_triggered_at) AS last_triggered_at,
-    (array_agg(last_build_id ORDER BY last_triggered_at DESC NULLS LAST, length(last_build_id) DESC, last_build_id DESC))[1] AS last_build_id
-  FROM rollup.errors GROUP BY error_class
-) AS error
-LEFT JOIN (
-  SELECT error_class,
-    (count(*) FILTER (WHERE is_last))::int AS failures_last_7_days,
-    (count(*) FILTER (WHERE NOT is_last))::int AS failures_7_days_before,
-    (count(DISTINCT project_id) FILTER (WHERE is_last AND project_id <> '-1'))::int AS projects_last_7_days,
-    (count(DISTINCT project_id) FILTER (WHERE NOT is_last AND project_id <> '-1'))::int AS projects_7_days_before
-  FROM rollup.recent_failures
-  GROUP BY error_class
-) AS recent USING (error_class)
-LEFT JOIN rollup.builds AS last ON last.build_id = error.last_build_id;
+SELECT rank, error_class, example, failures, failure_share, projects, project_share, first_triggered_at, last_triggered_at, last_build_id,
+  failures_last_7_days, failures_7_days_before, projects_last_7_days, projects_7_days_before
+FROM rollup.errors_by_error_class;
