@@ -1,3 +1,8 @@
+/**
+ * Writes rows of the mirror. From here to a figure no code leads: triggers of the baseline (`touch_insert`, `touch_update`,
+ * `touch_delete`) note in `sync.touched_records` which project, version or build a statement changed, of every writer and in its own
+ * transaction, and the next refresh takes them from there (`src/report/refresh/compute-answers.ts`).
+ */
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { copyIn } from "../../store/connection/copy.ts";

@@ -1,48 +1,58 @@
 /**
  * Refreshes at random places between the transactions of writers. Some begin before a writer and end behind it, some meet a writer that
- * commits later, some fail or are stopped, some have other settings. The answers that were kept up to date are those that are
- * computed from nothing. A failure names its course: REFRESH_SEED=… plays it first.
+ * commits later, some fail or are stopped, some have other settings; some mirrors are restored from a backup on the way. The answers
+ * that were kept up to date are those that are computed from nothing. A failure names its course: REFRESH_SEED=… plays it first.
  */
 import { randomInt } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { messageOf } from "../../../src/base/errors.ts";
+import { readDefinitions } from "../../../src/report/definitions.ts";
 import { type RefreshOptions, refreshReport } from "../../../src/report/refresh/refresh.ts";
-import {
-  ANSWERS,
-  BUILDS,
-  DATES,
-  EXPENSIVE_ANSWERS,
-  STORED_DIMENSIONS,
-} from "../../../src/report/stored/answers.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
+import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
+import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { useFolder } from "../../support/folder.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
-import { useDatabase } from "../../support/use-database.ts";
 import { createRandomWriters, type Work } from "./random-writers.ts";
+import { readBothWays, STORED } from "./stored-answers.ts";
 
 const SEED = Number(process.env.REFRESH_SEED ?? randomInt(1_000_000));
-const database = useDatabase();
-const { sql } = database;
-let writer: Sql;
-let holder: Sql;
+const folder = useFolder();
 
-beforeAll(() => {
+/** A mirror, with a session that writes to it, and one that holds up a refresh. */
+interface Place {
+  url: string;
+  sql: Sql;
+  writer: Sql;
+  holder: Sql;
+  close(): Promise<void>;
+}
+
+async function openPlace(database: TestDatabase): Promise<Place> {
   const open = () => connect(database.url, { applicationName: "docmirror test", max: 1 });
-  [writer, holder] = [open(), open()];
-});
-afterAll(async () => {
-  await writer.end();
-  await holder.end();
-});
+  const [writer, holder] = [open(), open()];
+  return {
+    url: database.url,
+    sql: database.sql,
+    writer,
+    holder,
+    async close() {
+      await writer.end();
+      await holder.end();
+      await database.dispose();
+    },
+  };
+}
 
-const STORED = [BUILDS, ...STORED_DIMENSIONS, DATES, ...ANSWERS, ...EXPENSIVE_ANSWERS];
-/** A print of each stored answer. */
-const PRINTS = STORED.map(
-  ({ table, columns }) => `
-    select '${table}' as name, md5(coalesce(string_agg(stored::text, ' ' order by stored::text), '')) as print
-    from (select ${columns.join(", ")} from ${table}) as stored`,
-).join(" union all ");
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace(await createTestDatabase());
+});
+afterAll(() => place.close());
+
 /** A mirror that nothing was read into, and that no refresh has seen. */
 const EMPTY = `
   set session_replication_role = replica;
@@ -70,18 +80,15 @@ const EMPTY = `
 const DAMAGE = "alter table rollup.days add constraint damaged check (builds < 0) not valid";
 const REPAIR = "alter table rollup.days drop constraint damaged";
 
-async function readAnswers(): Promise<Record<string, string>> {
-  const rows = await sql.unsafe<{ name: string; print: string }[]>(PRINTS);
-  return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
-}
-
-const refresh = (options: Partial<RefreshOptions> = {}) =>
-  refreshReport(database.url, { ...REPORT_SETTINGS, ...options });
-
-const write = (work: Work) => writer.begin(async (tx) => void (await work(tx as unknown as Sql)));
+const write = ({ writer }: Place, work: Work) =>
+  writer.begin(async (tx) => void (await work(tx as unknown as Sql)));
 
 /** Holds a refresh where it has seen the mirror, and has not written anything; `meanwhile` is over before it goes on. */
-async function hold(refreshing: () => Promise<unknown>, meanwhile: () => Promise<unknown>): Promise<unknown> {
+async function hold(
+  { sql, holder }: Place,
+  refreshing: () => Promise<unknown>,
+  meanwhile: () => Promise<unknown>,
+): Promise<unknown> {
   let end: Promise<unknown> = Promise.resolve();
   await holder.begin(async (tx) => {
     await tx`lock table rollup.state in share mode`;
@@ -90,10 +97,9 @@ async function hold(refreshing: () => Promise<unknown>, meanwhile: () => Promise
       isOver = true;
     });
     end.catch(() => {});
-    const isHeld = async () =>
-      isOver ||
-      (await sql`select from pg_locks where not granted and relation = 'rollup.state'::regclass`).length > 0;
-    while (!(await isHeld()));
+    const findWaiting = () => sql`
+      select from pg_locks where not granted and relation = 'rollup.state'::regclass`;
+    while (!isOver && (await findWaiting()).length === 0);
     await meanwhile();
   });
   return end;
@@ -101,7 +107,8 @@ async function hold(refreshing: () => Promise<unknown>, meanwhile: () => Promise
 
 const WAYS = ["none", "none", "none", "before", "around", "within", "failing", "stopped"] as const;
 
-async function play(seed: number): Promise<void> {
+/** Plays a course; where `file` is given, the mirror goes on in another database, restored from a backup of that name. */
+async function play(seed: number, file?: string): Promise<void> {
   const random = createRandom(seed);
   const writers = createRandomWriters(random);
   const options = (): Partial<RefreshOptions> =>
@@ -109,63 +116,93 @@ async function play(seed: number): Promise<void> {
       ...([{}, {}, {}, {}, { check: true }, { keepsSettings: true }, { reclassify: true }] as const),
       ...([{ stuckAfterMs: 3_600_000 }, { sourceTimezone: "America/Chicago" }] as const),
     ]);
-  const ways = {
+  const refresh = ({ url }: Place, more: Partial<RefreshOptions> = {}) =>
+    refreshReport(url, { ...REPORT_SETTINGS, ...options(), ...more });
+  const ways: Record<(typeof WAYS)[number], (at: Place, work: Work) => Promise<unknown>> = {
     none: write,
-    async before(work: Work) {
-      await refresh(options());
-      await write(work);
+    async before(at, work) {
+      await refresh(at);
+      await write(at, work);
     },
     /** It does not see what the writers do, and ends behind them. */
-    around: (work: Work) =>
+    around: (at, work) =>
       hold(
-        () => refresh(options()),
+        at,
+        () => refresh(at),
         async () => {
-          await write(work);
-          if (random.chance(0.3)) await write(writers.later());
+          await write(at, work);
+          if (random.chance(0.3)) await write(at, writers.later());
         },
       ),
     /** The writer has written, and commits behind it. */
-    within: (work: Work) =>
-      write(async (tx) => {
+    within: (at, work) =>
+      write(at, async (tx) => {
         await work(tx);
-        await refresh(options());
+        await refresh(at);
       }),
-    async failing(work: Work) {
-      await write(work);
-      await sql.unsafe(DAMAGE);
-      await refresh(options()).catch(() => {});
-      await sql.unsafe(REPAIR);
+    async failing(at, work) {
+      await write(at, work);
+      await at.sql.unsafe(DAMAGE);
+      await refresh(at).catch(() => {});
+      await at.sql.unsafe(REPAIR);
     },
-    async stopped(work: Work) {
+    async stopped(at, work) {
       const stop = new AbortController();
-      const refreshing = () => refresh({ ...options(), signal: stop.signal });
-      await expect(
-        hold(refreshing, async () => {
-          await write(work);
+      await hold(
+        at,
+        () => refresh(at, { signal: stop.signal }),
+        async () => {
+          await write(at, work);
           stop.abort(new Error("stopped"));
-        }),
-      ).rejects.toThrow("stopped");
+        },
+      ).catch((error: unknown) => expect(messageOf(error)).toBe("stopped"));
     },
   };
-  await sql.unsafe(EMPTY);
-  for (const work of [...writers.firstSync(), ...Array.from({ length: 6 }, () => writers.later())])
-    await ways[random.pick(WAYS)](work);
-  // What is expensive waits for its turn.
-  await sql`update rollup.state set dear_refreshed_at = null`;
-  await refresh({ check: random.chance(0.2) });
-  const kept = await readAnswers();
-  await sql`update rollup.state set definition = ''`;
-  await refresh();
-  expect(kept).toEqual(await readAnswers());
+  const go = async (at: Place, works: readonly Work[]) => {
+    for (const work of works) await ways[random.pick(WAYS)](at, work);
+  };
+  const later = (count: number) => Array.from({ length: count }, () => writers.later());
+  const compare = async (at: Place) => {
+    const { kept, anew } = await readBothWays(at, { ...REPORT_SETTINGS, check: random.chance(0.2) });
+    expect(kept).toEqual(anew);
+  };
+  await place.sql.unsafe(EMPTY);
+  const works = [...writers.firstSync(), ...later(6)];
+  if (file === undefined) {
+    await go(place, works);
+    return compare(place);
+  }
+  const cut = random.int(works.length);
+  await go(place, works.slice(0, cut));
+  const restored = await restore(file);
+  try {
+    await go(restored, works.slice(cut));
+    await compare(restored);
+  } finally {
+    await restored.close();
+  }
 }
 
-async function playAll(courses: number): Promise<void> {
+async function restore(name: string): Promise<Place> {
+  const file = folder.at(`${name}.backup`);
+  const { signal } = new AbortController();
+  const definitions = readDefinitions();
+  await writeBackup({ sql: place.sql, definitions, file, signal });
+  const restored = await openPlace(await createTestDatabase({ migrated: false }));
+  await restoreBackup({ sql: restored.sql, definitions, file, place: "here", signal });
+  return restored;
+}
+
+async function playAll(courses: number, backups = false): Promise<void> {
   for (let seed = SEED; seed < SEED + courses; seed++)
-    await play(seed).catch((error: unknown) => {
+    await play(seed, backups ? String(seed) : undefined).catch((error: unknown) => {
       throw new Error(`REFRESH_SEED=${seed}: ${messageOf(error)}`, { cause: error });
     });
 }
 
 test("answers that are kept up to date are those that are computed anew", () => playAll(2));
 
-test("so they are after many courses", { tags: ["long"], timeout: 600_000 }, () => playAll(80));
+describe("so they are", { tags: ["long"], timeout: 600_000 }, () => {
+  test("after many courses", () => playAll(80));
+  test("where a backup is restored on the way", () => playAll(15, true));
+});

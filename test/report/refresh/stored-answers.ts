@@ -1,0 +1,35 @@
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import {
+  ANSWERS,
+  BUILDS,
+  DATES,
+  EXPENSIVE_ANSWERS,
+  STORED_DIMENSIONS,
+} from "../../../src/report/stored/answers.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
+
+export const STORED = [BUILDS, ...STORED_DIMENSIONS, DATES, ...ANSWERS, ...EXPENSIVE_ANSWERS];
+const PRINTS = STORED.map(
+  ({ table, columns }) => `
+    select '${table}' as name, md5(coalesce(string_agg(stored::text, ' ' order by stored::text), '')) as print
+    from (select ${columns.join(", ")} from ${table}) as stored`,
+).join(" union all ");
+
+type Settings = Parameters<typeof refreshReport>[1];
+
+/** A print of each stored answer, kept up to date, and the same computed from nothing. What is expensive is not left for later. */
+export async function readBothWays(
+  { sql, url }: { sql: Sql; url: string },
+  settings: Settings,
+): Promise<{ kept: unknown; anew: unknown }> {
+  const read = async () =>
+    Object.fromEntries(
+      (await sql.unsafe<{ name: string; print: string }[]>(PRINTS)).map(({ name, print }) => [name, print]),
+    );
+  await sql`update rollup.state set dear_refreshed_at = null`;
+  await refreshReport(url, settings);
+  const kept = await read();
+  await sql`update rollup.state set definition = ''`;
+  await refreshReport(url, settings);
+  return { kept, anew: await read() };
+}
