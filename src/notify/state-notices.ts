@@ -1,5 +1,6 @@
 /** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform, jobs that fail. */
 import type { SQL } from "drizzle-orm";
+import { newestTrouble } from "../report/trouble.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import { compose } from "../store/connection/sql.ts";
 import { jobs, runs, walks } from "../store/schema/index.ts";
@@ -94,13 +95,12 @@ export const arrivals: NoticeSource = {
   }),
 };
 
-/** The newest hour of trouble of the three before the last look, which the page of now names too. */
+/** The newest hour of trouble as of the last look. */
 const NEWEST = compose`
   newest as (
-    select hour.* from report.incident_hours as hour
-    join report.freshness on resource = 'build' and hour >= date_trunc('hour', current_through, 'UTC') - interval '3 hours'
-      and hour <= current_through
-    order by hour desc limit 1
+    select trouble.* from report.freshness
+    cross join lateral (select * ${newestTrouble(compose`current_through`)}) as trouble
+    where resource = 'build'
   )`;
 const TROUBLE_POSITION = compose`(select hour::text from newest)`;
 const clock = (moment: string) => compose`to_char((${compose.raw(moment)}) at time zone 'UTC', 'HH24:MI')`;

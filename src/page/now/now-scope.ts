@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor, pick, type Question, relation, where } from "../../report/ask.ts";
+import { newestTrouble, troubleFrom } from "../../report/trouble.ts";
 import type { Row } from "../parts/block.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
@@ -119,7 +120,7 @@ export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
-  const hours = sql`date_trunc('hour', ${now}) - interval '${sql.raw(scope.day === undefined ? "3" : "23")} hours'`;
+  const hoursBefore = scope.day === undefined ? undefined : 23;
   return {
     totals: askForTotals(),
     failing: askForFailing(scope),
@@ -161,16 +162,13 @@ from (
   from ${build}
   where ${build.succeeded} is not null and ${build.project_id} <> '-1'
     and ${build.triggered_on} >= (${ago("24 hours")})::date
-    and ${build.triggered_at} >= ${hours} and ${build.triggered_at} <= ${now}
+    and ${build.triggered_at} >= ${troubleFrom(now, hoursBefore)} and ${build.triggered_at} <= ${now}
   group by 1
   having count(distinct ${build.project_id}) >= 8
 ) as hour`,
     incidents: ask("incident_hours")`
 select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
-from ${incident}
-where ${incident.hour} >= ${hours} and ${incident.hour} <= ${now}
-order by ${incident.hour} desc
-limit 1`,
+${newestTrouble(now, hoursBefore)}`,
   };
 }
 

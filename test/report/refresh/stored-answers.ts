@@ -22,10 +22,13 @@ export async function readBothWays(
   { sql, url }: { sql: Sql; url: string },
   settings: Settings,
 ): Promise<{ kept: unknown; anew: unknown }> {
-  const read = async () =>
-    Object.fromEntries(
-      (await sql.unsafe<{ name: string; print: string }[]>(PRINTS)).map(({ name, print }) => [name, print]),
-    );
+  const read = () =>
+    sql.begin(async (tx) => {
+      // A mean depends on the order of its rows, in its last digits.
+      await tx`set local extra_float_digits = -3`;
+      const rows = await tx.unsafe<{ name: string; print: string }[]>(PRINTS);
+      return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
+    });
   await sql`update rollup.state set dear_refreshed_at = null`;
   await refreshReport(url, settings);
   const kept = await read();
