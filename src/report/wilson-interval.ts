@@ -1,8 +1,9 @@
 const Z_SQUARED = 3.8416;
 
 /**
- * The 95 % Wilson interval of a share, as every rate of schema `report` has one; null where nothing was
- * counted. Used for sums over rows, because the intervals of rows cannot be added.
+ * The 95 % Wilson interval of a share; null where nothing was counted. It is that of `report.success_rate`, which every rate of the
+ * schema has from there. A page adds up rows for spans that a reader chooses, and intervals cannot be added, so it computes them
+ * here. A test compares the two.
  */
 export function wilsonInterval(succeeded: number, finished: number): { low: number; high: number } | null {
   if (finished === 0) return null;

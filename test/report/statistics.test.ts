@@ -37,6 +37,19 @@ test("the interval of a rate is null of nothing, and within 0 and 1 elsewhere", 
   expect(wilsonInterval(30, 40)).toEqual({ low: expect.closeTo(0.598, 3), high: expect.closeTo(0.858, 3) });
 });
 
+test("the interval of a rate is the same in a page and in the database, for all counts up to 40", async () => {
+  const rows = await sql<{ succeeded: number; finished: number; low: number; high: number }[]>`
+    select succeeded, finished, success_rate_low as low, success_rate_high as high
+    from generate_series(1, 40) as finished cross join lateral generate_series(0, finished) as succeeded
+    cross join lateral report.success_rate(succeeded, finished)`;
+  expect(rows).toHaveLength(860);
+  for (const { succeeded, finished, low, high } of rows) {
+    const interval = wilsonInterval(succeeded, finished);
+    expect(interval?.low).toBeCloseTo(low, 12);
+    expect(interval?.high).toBeCloseTo(high, 12);
+  }
+});
+
 async function ask(expression: string): Promise<number | null> {
   const [row] = await sql.unsafe<{ value: number | null }[]>(`select ${expression} as value`);
   return row?.value ?? null;

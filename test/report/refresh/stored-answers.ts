@@ -1,14 +1,14 @@
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import {
   ANSWERS,
-  BUILDS,
+  BUILD_FACTS,
   DATES,
   EXPENSIVE_ANSWERS,
   STORED_DIMENSIONS,
 } from "../../../src/report/stored/answers.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 
-export const STORED = [BUILDS, ...STORED_DIMENSIONS, DATES, ...ANSWERS, ...EXPENSIVE_ANSWERS];
+export const STORED = [BUILD_FACTS, ...STORED_DIMENSIONS, DATES, ...ANSWERS, ...EXPENSIVE_ANSWERS];
 const PRINTS = STORED.map(
   ({ table, columns }) => `
     select '${table}' as name, md5(coalesce(string_agg(stored::text, ' ' order by stored::text), '')) as print
