@@ -53,7 +53,7 @@ export async function* readAnswer(tx: TransactionSql, statement: WrittenStatemen
     if (rows.length > 0) yield rows;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Rows of a batch at most; fewer where they are long. @default 500 */
   readonly batchRows?: number;
@@ -110,4 +110,14 @@ export function asCell(value: unknown, type: number | undefined): AnswerCell {
 /** Converts Postgres' text of a moment, from a session in UTC, to ISO 8601. Infinity stays as it is. */
 export function asIso(moment: string): string {
   return moment.replace(/^(\S+) (\S+)\+00$/, "$1T$2Z");
+}
+
+const MOMENT = /^\d+-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00$/;
+
+/** Copies JSON. Each text that is a moment of Postgres becomes ISO 8601. */
+export function withIsoMoments<T>(value: T): T {
+  if (typeof value === "string") return (MOMENT.test(value) ? asIso(value) : value) as T;
+  if (Array.isArray(value)) return value.map(withIsoMoments) as T;
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withIsoMoments(inner)])) as T;
 }

@@ -3,7 +3,7 @@ import { readVersion } from "../../base/version.ts";
 import { abortable, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
-import { asIso, readAnswer, withSnapshot } from "../read-answer.ts";
+import { readAnswer, withIsoMoments, withSnapshot } from "../read-answer.ts";
 import { createParquetWriter, type TypedColumn } from "./parquet.ts";
 import type { Target } from "./part-files.ts";
 import { withStagingFolder, writeMarker } from "./staging-folder.ts";
@@ -45,22 +45,16 @@ type AsOf = Record<Exclude<keyof typeof AS_OF_TYPES, "run_id">, string | null> &
 
 /** The moment that this transaction shows. It waits while a table of the reports is locked. */
 async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> {
-  const asked = tx<AsOf[]>`
+  const statement = tx<AsOf[]>`
     select nullif(refreshed_run_id, 0)::float8 as run_id,
            now() as exported_at, (now() at time zone 'UTC')::date::text as exported_on, refreshed_at,
            -- With a role that only reads, the answers may be older than the last walk.
            case when last_good_at <= refreshed_at then current_through end as current_through,
            covered_through, (covered_through at time zone 'UTC')::date::text as covered_on
     from report.freshness where resource = 'build'`;
-  const [found] = await abortable(asked, signal);
+  const [found] = await abortable(statement, signal);
   if (found === undefined) throw new Error("report.freshness has no row for builds");
-  return {
-    ...found,
-    exported_at: found.exported_at && asIso(found.exported_at),
-    refreshed_at: found.refreshed_at && asIso(found.refreshed_at),
-    current_through: found.current_through && asIso(found.current_through),
-    covered_through: found.covered_through && asIso(found.covered_through),
-  };
+  return withIsoMoments(found);
 }
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;

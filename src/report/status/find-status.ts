@@ -1,5 +1,5 @@
 /**
- * How the mirror is: freshness, runs, builds, quarantine. `docmirror status`, `/status.json` and the metrics read the
+ * The state of the mirror: freshness, runs, builds, quarantine. `docmirror status`, `/status.json` and the metrics read the
  * same figures here. It asks the database alone, never the service.
  */
 
@@ -22,7 +22,7 @@ import {
   type Sql,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
-import { findSuspects } from "../../store/ledger/checks.ts";
+import { findSuspects, type Suspect } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
 import { findHolder } from "../../store/ledger/leases.ts";
@@ -41,7 +41,7 @@ import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
-import { asIso, withSnapshot } from "../read-answer.ts";
+import { withIsoMoments, withSnapshot } from "../read-answer.ts";
 import { type FailedRefresh, findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 
@@ -50,13 +50,13 @@ type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" |
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
 
-export interface ResourceFreshness {
+interface ResourceFreshness {
   resource: Resource;
   /** When the newest good walk began, a whole one or a head whose counts agree. Null when there is none. */
   last_good_at: string | null;
   /** Milliseconds since then. Null when there is no such walk, or when a clock was wrong. */
   age_ms: number | null;
-  /** Whether the age is more than `stale_after_ms`, or not known. */
+  /** True where the age is more than `stale_after_ms`, or not known. */
   stale: boolean;
   walk: WalkVerdict | null;
   /** Since when every record was read at least once, by a whole walk or in rounds. Null where that never was. */
@@ -77,21 +77,31 @@ export interface RunRow {
   reason: string | null;
 }
 
-export interface OpenBuilds {
+interface OpenBuilds {
   state: string | null;
   open: number;
-  /** How many of them were older than `stuckAfterMs` when they were last seen. */
+  /** Those of them that were older than `stuckAfterMs` when they were last seen. */
   stuck: number;
-  /** How many of them have vanished but are not deleted yet. */
+  /** Those of them that have vanished but are not deleted yet. */
   vanished: number;
   oldest: string | null;
 }
 
-/** How the mirror is. Moments are ISO 8601 in UTC. */
+/** The checks by sample of 30 days. */
+interface CheckedRecords {
+  /** Days on which there were checks. */
+  nights: number;
+  checked: number;
+  equal: number;
+  /** The records that the newest check found wrong, with the fields that are. */
+  wrong: Pick<Suspect, "resource" | "id" | "fields">[];
+}
+
+/** The state of the mirror. Moments are ISO 8601 in UTC. */
 export interface MirrorStatus {
   /** The host of the mirrored service, or `demo`; null before the first sync. */
   service: string | null;
-  /** Whether any list is stale. */
+  /** True where any list is stale. */
   stale: boolean;
   /** A list that was not read well for this long is stale. Milliseconds. */
   stale_after_ms: number;
@@ -108,7 +118,7 @@ export interface MirrorStatus {
   runs: RunRow[];
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
-  /** How backups and exports ended last; those that ever ran. */
+  /** The last ends of backups and exports; those that ever ran. */
   jobs: JobState[];
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;
@@ -127,7 +137,7 @@ export interface MirrorStatus {
   /** The lists that miss more records than `DOCMIRROR_MAX_DELETE_RATIO` allows: these are kept. */
   held_deletions: HeldDeletions[];
   /** The checks by sample of 30 days, and what the newest one found wrong. Null before the first one. */
-  checked: Awaited<ReturnType<typeof findChecked>>;
+  checked: CheckedRecords | null;
   /** The round of the builds and the search, by the newest sync that ended; null before the first one. */
   below_head: BelowHead | null;
   /** Since when builds show other dates than before, while not all were read since, and how. Else null. */
@@ -152,7 +162,7 @@ async function findLeader(tx: TransactionSql): Promise<Leader | null> {
   const holder = await findHolder(tx, "lead");
   if (holder === null) return null;
   const { instance, pid, host, term, since, renewed_at } = holder;
-  return { instance, pid, host, term, since: asIso(since), heartbeat_at: asIso(renewed_at) };
+  return { instance, pid, host, term, since, heartbeat_at: renewed_at };
 }
 
 /** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
@@ -161,54 +171,39 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const lists = await findListFreshness(tx);
     const resources = await findResources(tx, lists, settings.staleAfterMs, now);
     const runs = await findRuns(tx, false, RUNS);
-    const rounds = await findRuns(tx, true, 1);
-    const leader = await findLeader(tx);
-    const behindSince = await findBehindSince(tx);
-    const failed = await findFailedRefresh(tx);
-    const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
-    const checked = await findChecked(tx);
-    const inChange = await findDatesInChange(tx);
+    const rounds = withIsoMoments(await findRuns(tx, true, 1));
     const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
       select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
         (select count(*) from mirror.unresolved_references) as unresolved`;
-    return {
+    const status = withIsoMoments<MirrorStatus>({
       service: await findServiceName(tx),
       stale: resources.some(({ stale }) => stale),
       stale_after_ms: settings.staleAfterMs,
       last_good_at: oldestOf(lists),
       age_ms: knownAge(mirrorAgeMs(lists, now)),
       oldest_list: describeOldest(lists, now),
-      clock_faults: findClockFaults(resources, [...runs, ...rounds], now),
+      clock_faults: [],
       resources,
       runs,
       last_watch_round: rounds[0] ?? null,
-      jobs: (await findJobs(tx)).map((one) => ({
-        ...one,
-        good_at: one.good_at && asIso(one.good_at),
-        failed_at: one.failed_at && asIso(one.failed_at),
-      })),
-      leader,
-      reports_behind_since: behindSince && asIso(behindSince),
-      reports_failed: failed && { ...failed, at: asIso(failed.at) },
+      jobs: await findJobs(tx),
+      leader: await findLeader(tx),
+      reports_behind_since: await findBehindSince(tx),
+      reports_failed: await findFailedRefresh(tx),
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
       count_gaps: await findCountGaps(tx),
-      held_deletions: (await findHeld(tx)).map((one) => {
-        return { ...one, since: asIso(one.since), until: one.until && asIso(one.until) };
-      }),
-      dates_in_change: inChange && { ...inChange, since: asIso(inChange.since) },
-      dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
-      checked,
-      below_head: await readBelowHead(tx),
-      muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
-      undecided_records: {
-        ...undecided,
-        first: undecided.first.map(({ noticed_at, asked_at, ...record }) => {
-          return { ...record, noticed_at: asIso(noticed_at), asked_at: asked_at && asIso(asked_at) };
-        }),
-      },
-    };
+      held_deletions: await findHeld(tx),
+      dates_in_change: await findDatesInChange(tx),
+      dropped_lists: await findDropped(tx),
+      checked: await findChecked(tx),
+      below_head: await findBelowHead(tx),
+      muted_projects: await listMutedProjects(tx),
+      undecided_records: await findUndecided(tx, UNDECIDED_SHOWN),
+    });
+    status.clock_faults = findClockFaults(status.resources, [...status.runs, ...rounds], now);
+    return status;
   });
 }
 
@@ -229,33 +224,24 @@ async function findResources(
       ) as rows`;
     const [count] = await runStatement<{ rows: number }>(tx, counted);
     const age = ageMs(startedAt, now);
-    const readSince = await findReadSince(tx, resource);
     resources.push({
       resource,
-      last_good_at: startedAt && asIso(startedAt),
+      last_good_at: startedAt,
       age_ms: knownAge(age),
       stale: age > staleAfterMs,
       walk,
-      read_since: readSince && asIso(readSince),
+      read_since: await findReadSince(tx, resource),
       rows: count?.rows ?? 0,
     });
   }
   return resources;
 }
 
-async function readBelowHead(tx: TransactionSql): Promise<BelowHead | null> {
-  const below = await findBelowHead(tx);
-  const round = below?.round;
-  return below && { ...below, round: round ? { ...round, began_at: asIso(round.began_at) } : null };
-}
-
 async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Promise<RunRow[]> {
   const runs = await tx<RunRow[]>`
     select run_id, kind, status, started_at, finished_at, requests, error, reason
     from report.runs where kind ${isWatch ? tx`=` : tx`<>`} 'watch' order by run_id desc limit ${limit}`;
-  return runs.map(({ started_at, finished_at, ...run }) => {
-    return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
-  });
+  return [...runs];
 }
 
 /** The open builds by state, and how many of them are stuck. */
@@ -277,7 +263,7 @@ export async function findOpenBuilds(
   return [...rows];
 }
 
-async function findChecked(tx: TransactionSql) {
+async function findChecked(tx: TransactionSql): Promise<CheckedRecords | null> {
   const [sum] = await tx<{ nights: number; checked: number; equal: number }[]>`
     select max(check_nights) as nights, sum(checked)::bigint as checked, sum(checked_equal)::bigint as equal
     from report.freshness having count(checked) > 0`;
@@ -291,8 +277,7 @@ const knownAge = (ageMs: number): number | null => (Number.isFinite(ageMs) ? age
 function oldestOf(lists: readonly ListFreshness[]): string | null {
   const moments = lists.map(({ startedAt }) => startedAt);
   if (moments.includes(null)) return null;
-  const [oldest = null] = moments.sort();
-  return oldest && asIso(oldest);
+  return moments.sort()[0] ?? null;
 }
 
 function findClockFaults(resources: ResourceFreshness[], runs: RunRow[], now: Date): string[] {
