@@ -1,11 +1,11 @@
 import { DICTIONARY } from "../src/report/dictionary.ts";
-import { RATE, SERIES } from "../src/report/relations/column-sentences.ts";
+import { RATE, SERIES_COLUMNS } from "../src/report/relations/column-sentences.ts";
 import { PEOPLE } from "../src/report/relations/people.ts";
 import type { RelationEntry } from "../src/store/migrate/report-comments.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
 const GROUPS: readonly { name: string; columns: RelationEntry["columns"] }[] = [
-  { name: "Series", columns: SERIES },
+  { name: "Series", columns: SERIES_COLUMNS },
   { name: "Rates", columns: RATE },
 ];
 

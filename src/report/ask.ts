@@ -118,9 +118,11 @@ export const ask =
     asQuestion(relation, sql(text, ...values));
 
 function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
-  // Most are asked and not shown.
   return {
-    ...{ relation, columns, ...write(statement) },
+    relation,
+    columns,
+    ...write(statement),
+    // Most questions are not shown.
     get whole() {
       return write(withoutPage(statement));
     },

@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { AnswerCell } from "./read-answer.ts";
 
-/** How a text begins that a spreadsheet takes for a formula, in full-width characters too. A number is none. */
+/** A spreadsheet takes a text that begins so for a formula, in full-width characters too. A number is none. */
 const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 

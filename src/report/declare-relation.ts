@@ -55,7 +55,7 @@ export interface StoredAnswer {
    * once, and few hold the rows of a day.
    */
   order: readonly string[];
-  /** How the rows that changes affect are found. Null: the answer has no parts. */
+  /** Finds the rows that changes affect. Null: the answer has no parts. */
   parts: Parts | null;
 }
 
@@ -103,7 +103,7 @@ export function touched(resource: string): Parts {
   return { query: `select id as ${id} from touched where resource = '${resource}'`, scope: [id] };
 }
 
-/** What a series is. */
+/** The columns that name a series. */
 export const KEY_OF_SERIES = ["project_id", "version_id", "type", "reference"];
 
 export function list(columns: readonly string[], of?: string): string {

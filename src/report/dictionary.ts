@@ -1,12 +1,19 @@
-import { BUILDS } from "./relations/builds.ts";
+import { BUILD_RELATIONS } from "./relations/builds.ts";
 import { DIMENSIONS } from "./relations/dimensions.ts";
-import { ERRORS } from "./relations/errors.ts";
-import { FAILURES } from "./relations/failures.ts";
-import { MIRROR } from "./relations/mirror.ts";
-import { RATES } from "./relations/rates.ts";
+import { ERROR_RELATIONS } from "./relations/errors.ts";
+import { FAILURE_RELATIONS } from "./relations/failures.ts";
+import { MIRROR_RELATIONS } from "./relations/mirror.ts";
+import { RATE_RELATIONS } from "./relations/rates.ts";
 
 /** All relations of schema `report`, in the order in which people read of them. */
-export const DICTIONARY = { ...DIMENSIONS, ...RATES, ...BUILDS, ...FAILURES, ...ERRORS, ...MIRROR };
+export const DICTIONARY = {
+  ...DIMENSIONS,
+  ...RATE_RELATIONS,
+  ...BUILD_RELATIONS,
+  ...FAILURE_RELATIONS,
+  ...ERROR_RELATIONS,
+  ...MIRROR_RELATIONS,
+};
 
 export type Relation = keyof typeof DICTIONARY;
 

@@ -24,7 +24,7 @@ interface ReaderGrant extends Required<ReaderOptions> {
 }
 
 /**
- * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its history,
+ * `docmirror serve` reads these beside schema `report`: the interface the records, the page of a build its history,
  * `/status.json` and the metrics how runs, jobs and notices go. Nothing else is granted, such as the replies of upstream in
  * `sync.pages`. A table that this version does not have is left out.
  */
@@ -107,7 +107,7 @@ export async function planReaderGrant(
   });
 }
 
-/** Whether a role exists that may read all that such a plan grants. */
+/** True where a role exists that may read all that such a plan grants. */
 export async function isReader(sql: Sql, role: string, options: ReaderOptions): Promise<boolean> {
   const schemas = ["report", ...(options.withPeople ? ["report_people"] : [])];
   const relations = options.withInterface ? SERVED : [];

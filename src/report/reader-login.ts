@@ -14,7 +14,7 @@ export type ReaderLogin = "docmirror_sql" | "docmirror_serve";
 
 const RIGHTS = { docmirror_sql: {}, docmirror_serve: { withPeople: true, withInterface: true } };
 
-/** What Postgres lets each role do, though it only reads. Done once, because it locks rows of the catalog. */
+/** Takes from each role what Postgres lets it do though it only reads. Done once, because it locks rows of the catalog. */
 const REVOKE_OF_ALL = `
   do $$ declare made text; begin
     execute format('revoke temporary on database %I from public', current_database());

@@ -11,7 +11,7 @@ const HOURS_BEFORE = 3;
 export const troubleFrom = (moment: SQL, hoursBefore = HOURS_BEFORE): SQL =>
   sql`date_trunc('hour', ${moment}, 'UTC') - interval '${sql.raw(String(hoursBefore))} hours'`;
 
-/** What follows the columns of a statement over `incident_hours`: the newest hour of trouble that counts at a moment. */
+/** The newest hour of trouble that counts at a moment: all of a statement over `incident_hours` that follows its columns. */
 export const newestTrouble = (moment: SQL, hoursBefore = HOURS_BEFORE): SQL => sql`from ${incident}
 where ${incident.hour} >= ${troubleFrom(moment, hoursBefore)} and ${incident.hour} <= ${moment}
 order by ${incident.hour} desc

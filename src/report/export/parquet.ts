@@ -2,7 +2,16 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { installLine } from "../../base/config/program.ts";
 import { ConfigError, MirrorError } from "../../base/errors.ts";
 
-export type DuckDb = Awaited<ReturnType<typeof openDuckDb>>;
+/** DuckDB in memory. */
+export interface DuckDb {
+  /**
+   * Runs `fn`, and explains its failure as one to do `what`, such as "write /data/part-0.parquet". Throws the signal's
+   * reason, a fault of the disk with its code, or MirrorError.
+   */
+  run<T>(what: string, fn: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** May be called twice. */
+  close(): void;
+}
 
 /** One thread keeps the rows in order; it needs far less memory than this. */
 const SETTINGS = {
@@ -25,18 +34,14 @@ const DISK_FAULTS: Readonly<Record<string, RegExp>> = {
 };
 
 /** Starts DuckDB, in memory. Throws ConfigError where it is not installed, which is left to those who want Parquet. */
-export async function openDuckDb(signal: AbortSignal) {
+export async function openDuckDb(signal: AbortSignal): Promise<DuckDb> {
   const { DuckDBInstance } = await loadDuckDb();
   const instance = await DuckDBInstance.create(":memory:", SETTINGS);
   const connection = await instance.connect();
   const interrupt = () => connection.interrupt();
   signal.addEventListener("abort", interrupt);
   return {
-    /**
-     * Runs `fn`, and explains its failure as one to do `what`, such as "write /data/part-0.parquet". Throws the signal's
-     * reason, a fault of the disk with its code, or MirrorError.
-     */
-    async run<T>(what: string, fn: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    async run(what, fn) {
       signal.throwIfAborted();
       try {
         return await fn(connection);
@@ -48,8 +53,7 @@ export async function openDuckDb(signal: AbortSignal) {
         throw new MirrorError(`could not ${what}: ${message}`, { cause: error });
       }
     },
-    /** May be called twice. */
-    close(): void {
+    close() {
       signal.removeEventListener("abort", interrupt);
       connection.closeSync();
       instance.closeSync();
@@ -91,14 +95,18 @@ const DUCKDB_TYPES: Record<string, string> = {
 /** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
-export type ParquetWriter = Awaited<ReturnType<typeof createParquetWriter>>;
+export interface ParquetWriter {
+  /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
+  convert(csvFile: string, parquetFile: string, columns: readonly TypedColumn[]): Promise<number>;
+  /** May be called twice. */
+  close(): void;
+}
 
 /** Throws ConfigError where DuckDB is not installed. */
-export async function createParquetWriter(signal: AbortSignal) {
+export async function createParquetWriter(signal: AbortSignal): Promise<ParquetWriter> {
   const duckDb = await openDuckDb(signal);
   return {
-    /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
-    async convert(csvFile: string, parquetFile: string, columns: readonly TypedColumn[]): Promise<number> {
+    async convert(csvFile, parquetFile, columns) {
       const types = columns
         .map((column) => `${literal(column.name)}: ${literal(duckDbType(column))}`)
         .join(", ");

@@ -54,7 +54,7 @@ export async function writeMarker(folder: string, facts: unknown): Promise<strin
   return path;
 }
 
-/** What somebody may have edited: an empty object where the text is no JSON, or no object. */
+/** Reads a text that somebody may have edited: an empty object where it is no JSON, or no object. */
 export function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);

@@ -12,7 +12,7 @@ import type { TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART, type PartFile, type Target } from "./part-files.ts";
 import { isCount, MARKER, parseObject } from "./staging-folder.ts";
 
-/** How the files are laid out and named. */
+/** The version of the layout and the names of the files. */
 export const LAYOUT = 3;
 
 /** All on which the rows of a file depend besides the facts. A file of another form is not kept. */
@@ -22,7 +22,7 @@ export interface ExportForm {
   format: string;
   since: string | null;
   until: string | null;
-  /** Of docmirror. */
+  /** The version of docmirror. */
   version: string;
   /** A hash of the view that the facts are read from. */
   definition: string;
@@ -115,7 +115,7 @@ export interface ExportedRelation {
   rows: number;
   /** Without the column of the partition, which is only in the name of a folder. */
   columns: TypedColumn[];
-  /** How many of the files are those of the last export. */
+  /** The files that are those of the last export. */
   kept: number;
   files: PartFile[];
 }
@@ -143,10 +143,14 @@ const rowsOf = (files: readonly PartFile[]): number => files.reduce((sum, { rows
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
 const PARTITION = "triggered_month";
-/** What changes with a dimension: files have it there alone, so that they stay. */
+/** These change with a dimension. Files have them there alone, so that they stay. */
 const LEFT_OUT: readonly ColumnOf<typeof FACT>[] = [
-  ...(["project_slug", "project_name", "version_slug", "version_name"] as const),
-  ...(["is_main", "updated_at"] as const),
+  "project_slug",
+  "project_name",
+  "version_slug",
+  "version_name",
+  "is_main",
+  "updated_at",
 ];
 export const FACT_COLUMNS = columnsOf(FACT).filter((column) => !LEFT_OUT.includes(column));
 
@@ -173,7 +177,7 @@ export async function writeMonths(options: {
 
   async function write(month: string | null): Promise<void> {
     const { readable } = askFor(FACT, filters, within(month), undefined, FACT_COLUMNS);
-    // What `copy` calls a boolean and a moment DuckDB reads too; a CSV that stays has them as all our CSV.
+    // DuckDB reads a boolean and a moment as `copy` writes them too; a CSV that stays has them as all our CSV.
     const list = stored.map((column) => (target.parquet === null ? asCsv(column) : column.name)).join(", ");
     // `copy` takes no values beside its text, and keeps the order of its query.
     const copy = `copy (select ${list} from (${readable.slice(0, -2)}) as build) to stdout (format csv)`;

@@ -1,4 +1,4 @@
--- What the error lines of one fingerprint share, from one of them. Its body is bound when it is created, so a role
+-- The part that all error lines of one fingerprint share, from one of them. Its body is bound when it is created, so a role
 -- needs no right on schema rollup.
 CREATE OR REPLACE FUNCTION report.error_mask(line text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

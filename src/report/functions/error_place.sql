@@ -1,4 +1,4 @@
--- Where the error line of one build is: in which text, and in which lines of it, from 1. The excerpt is both lines
+-- The place of the error line of one build: in which text, and in which lines of it, from 1. The excerpt is both lines
 -- where there is a message. It reads the whole text, so it is for one build at a time. Its body is bound when it is
 -- created, so a role needs no right on schema rollup.
 CREATE OR REPLACE FUNCTION report.error_place(

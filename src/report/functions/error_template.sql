@@ -42,7 +42,7 @@ BEGIN
         '|[“‘«„‹][^\s“”‘’«»„‹›]+(?: [^\s“”‘’«»„‹›]+){0,2}[”’»“›])(?!\w)', '<name>', 'gi');
     END IF;
     IF template <> translate(template, '=~!<>', '') THEN
-      -- What a package must be, such as sphinx[docs]>=1.8,<2; no token that a number follows.
+      -- A requirement of a package, such as sphinx[docs]>=1.8,<2; no token that a number follows.
       template := regexp_replace(template, '(?<![\w<])\w[\w.-]*(?:\[[\w ,.-]*\])? ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*(?:, ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*)*', '<name>', 'gi');
     END IF;
   END IF;

@@ -1,4 +1,4 @@
--- What failed at the end of a UTC day, by what is known now: results that came later count at their builds' triggers.
+-- The failures at the end of a UTC day, by what is known now: results that came later count at their builds' triggers.
 CREATE OR REPLACE FUNCTION report.failing_on(of_day date)
 RETURNS TABLE (
   project_id text, project_slug text, version_id text, version_slug text, type text, failing_since timestamptz,

@@ -1,4 +1,4 @@
--- Where the texts of a failed build say what went wrong, and what they say: the last line that looks like an
+-- The place where the texts of a failed build say what went wrong, and what they say: the last line that looks like an
 -- error, of the first of the four texts that has one; else the last line of the first text that is not blank. A
 -- line that ends in a colon only announces its message, which is the next line, or after a traceback the next
 -- one that is not indented. Where that is missing, another line is better. Lines are counted from the end, 1 for the last.
@@ -28,7 +28,7 @@ DECLARE
   below int;
   outdented int;
   message int;
-  -- Of the lines so far: 1 for any, 2 for one that announces nothing, 3 for the one.
+  -- The best of the lines so far: 1 for any, 2 for one that announces nothing, 3 for the one.
   best int := 0;
   rank int;
   found text[];

@@ -1,4 +1,4 @@
--- Of one proportion less another, by method 10 of Newcombe, "Interval estimation for the difference between independent
+-- The interval of one proportion less another, by method 10 of Newcombe, "Interval estimation for the difference between independent
 -- proportions" (1998): it joins the two Wilson intervals. Counts of any type are cast to float8 without being asked.
 CREATE OR REPLACE FUNCTION report.rate_difference_low(succeeded float8, finished float8, succeeded_before float8, finished_before float8)
 RETURNS float8

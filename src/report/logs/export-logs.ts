@@ -34,7 +34,7 @@ export const LOG_HASH: SQL = compose`mirror.log_hash(log.output, log.error, log.
 /** The texts of a log, in the order in which `mirror.log_hash` takes them. */
 export const TEXTS = ["output", "error", "setup", "setup_error"] as const;
 
-/** What tells the log of a build from others; the hash is `mirror.log_hash`, in hex. */
+/** The key of the log of a build; the hash is `mirror.log_hash`, in hex. */
 export type LogKey = { build_id: string; sha256: string };
 type Log = LogKey & Record<(typeof TEXTS)[number], string | null>;
 
@@ -94,8 +94,8 @@ function createLogParts(duckDb: DuckDb, folder: string) {
 async function findHeld(duckDb: DuckDb, files: readonly string[], logs: readonly LogKey[]) {
   if (files.length === 0) return new Set();
   return duckDb.run("read the export", async (connection) => {
-    await connection.run("create or replace table asked (build_id varchar, sha256 varchar)");
-    const appender = await connection.createAppender("asked");
+    await connection.run("create or replace table wanted (build_id varchar, sha256 varchar)");
+    const appender = await connection.createAppender("wanted");
     for (const { build_id, sha256 } of logs) {
       appender.appendVarchar(build_id);
       appender.appendVarchar(sha256);
@@ -104,7 +104,7 @@ async function findHeld(duckDb: DuckDb, files: readonly string[], logs: readonly
     appender.closeSync();
     const found = await connection.runAndReadAll(`
       select build_id from read_parquet([${files.map(literal).join(", ")}], hive_partitioning = false)
-      semi join asked using (build_id, sha256)`);
+      semi join wanted using (build_id, sha256)`);
     return new Set(found.getRows().map(([id]) => String(id)));
   });
 }
@@ -124,7 +124,7 @@ export async function* readHeld(duckDb: DuckDb, file: string): AsyncGenerator<Lo
 }
 
 export interface LogExport {
-  /** What this export added. */
+  /** The logs that this export added. */
   added: { rows: number; files: number };
   /** Logs that are too long for a file. They stay in the mirror. */
   too_long: number;
@@ -140,7 +140,7 @@ export interface LogExport {
 /** Bytes of the four texts. DuckDB holds a longer log several times over. */
 const LONGEST_LOG = 100_000_000;
 const ASKED_AT_ONCE = 20_000;
-/** What is read at once from Postgres. */
+/** Read at once from Postgres. */
 const [MOST_ROWS, MOST_BYTES] = [500, 4_000_000];
 
 type StoredLog = LogKey & { month: string; bytes: number };
@@ -232,10 +232,10 @@ function* groupsOf(logs: readonly StoredLog[]): Generator<StoredLog[]> {
 
 async function readLogs(tx: TransactionSql, group: readonly StoredLog[], signal: AbortSignal) {
   const ids = group.map(({ build_id }) => build_id);
-  const asked = compose`
+  const statement = compose`
     select build_id, output, error, setup, setup_error from mirror.build_logs
     where build_id = any (${compose.param(ids)}::text[])`;
-  const found = await abortable(runStatement<Omit<Log, "sha256">>(tx, asked), signal);
+  const found = await abortable(runStatement<Omit<Log, "sha256">>(tx, statement), signal);
   const hashes = new Map(group.map(({ build_id, sha256 }) => [build_id, sha256]));
   return found.map((log) => ({ ...log, sha256: hashes.get(log.build_id) ?? "" }));
 }

@@ -40,7 +40,7 @@ export async function readLogFolder(folder: string): Promise<LogFile[]> {
   });
 }
 
-/** Whether a file has just the bytes that were written. */
+/** True where a file has just the bytes that were written. */
 export async function isIntact(folder: string, { path, bytes, sha256 }: LogFile, signal: AbortSignal) {
   const found = await stat(join(folder, path)).catch(() => null);
   if (found?.isFile() !== true || found.size !== bytes) return false;

@@ -19,7 +19,7 @@ interface LogPruneOptions {
 
 export interface LogPruneCounts {
   removed: number;
-  /** What the texts of these took in the table. */
+  /** The room that their texts took in the table. */
   bytes: number;
   /** Older logs that the export does not hold as they are in the mirror. They stay. */
   not_exported: number;
@@ -56,7 +56,7 @@ export async function pruneLogs(options: LogPruneOptions): Promise<LogPruneCount
       }
       const old = [...months.values()].reduce((sum, logs) => sum + logs, 0);
       counts.not_exported = Math.max(0, old - counts.removed);
-      // Of a role that may not, Postgres warns. The room is then free when autovacuum comes.
+      // Postgres warns where the role may not. The room is then free when autovacuum comes.
       if (!isDry && counts.removed > 0) await abortable(sql`vacuum (skip_locked) mirror.build_logs`, signal);
     });
     return counts;
@@ -69,12 +69,12 @@ export async function pruneLogs(options: LogPruneOptions): Promise<LogPruneCount
 const isOld = ({ horizon, sourceTimezone }: LogPruneOptions) => compose`
   coalesce(build.date at time zone ${sourceTimezone}::text, build.first_seen_at) < ${horizon}::timestamptz and ${HAS_TEXT}`;
 
-/** How many logs of each month are old. */
+/** Counts the old logs of each month. */
 async function countOld(options: LogPruneOptions): Promise<Map<string, number>> {
-  const asked = compose`
+  const statement = compose`
     select month, count(*)::float8 as logs from ${storedLogs(options.sourceTimezone)}
     where ${isOld(options)} group by month`;
-  const counted = runStatement<{ month: string; logs: number }>(options.sql, asked);
+  const counted = runStatement<{ month: string; logs: number }>(options.sql, statement);
   const rows = await abortable(counted, options.signal);
   return new Map(rows.map(({ month, logs }) => [month, logs]));
 }

@@ -1,7 +1,7 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the records that changed. */
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { KEY_OF_SERIES, list, type StoredAnswer, same } from "../declare-relation.ts";
-import { ANSWERS, BUILDS, DATES, STORED_DIMENSIONS } from "../stored/answers.ts";
+import { ANSWERS, BUILD_FACTS, DATES, STORED_DIMENSIONS } from "../stored/answers.ts";
 
 /** Runs a statement; the result has the number of its rows. */
 export type Run = (text: string) => Promise<{ count: number }>;
@@ -58,7 +58,7 @@ function valuesOf({ columns, key }: StoredAnswer): string[] {
 export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
   const { table, columns, order } = answer;
   // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
-  const source = answer === BUILDS ? "rollup.all_builds_source" : answer.source;
+  const source = answer === BUILD_FACTS ? "rollup.all_builds_source" : answer.source;
   const all = `select ${list(columns)} from ${source}`;
   if ((await run(`select from ${table} limit 1`)).count === 0)
     await run(`insert into ${table} (${list(columns)}) ${all} order by ${list(order)}`);
@@ -112,7 +112,7 @@ const touchBuilds = (from: string): string => `
   insert into touched select 'build', build_id from ${from} except select resource, id from touched`;
 
 /** The class of an error is not compared: it follows from the record and from rules that users edit. */
-const COMPARED = BUILDS.columns.filter(
+const COMPARED = BUILD_FACTS.columns.filter(
   (column) =>
     !["error_class", "error_fingerprint", "error_line", "masked_line", "error_line_id"].includes(column),
 );
@@ -120,25 +120,25 @@ const COMPARED = BUILDS.columns.filter(
 /** Every build whose fact is not what its records give. */
 const DIFFERING = `
   (select ${list(COMPARED)} from rollup.build_facts) as fresh
-  full join (select ${list(COMPARED)} from ${BUILDS.table}) as stored using (build_id)
+  full join (select ${list(COMPARED)} from ${BUILD_FACTS.table}) as stored using (build_id)
   where (${list(COMPARED.slice(1), "stored")}) is distinct from (${list(COMPARED.slice(1), "fresh")})`;
 
-/** What other answers hang on a fact, by its old and its new values. */
+/** Other answers hang on a fact by these columns, by its old values and by its new ones. */
 const PLACES = [...KEY_OF_SERIES, "triggered_at", "triggered_on", "error_fingerprint"];
 
 /** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
 const FIND_CHANGED = `
   create temporary table changed on commit drop as
   with fresh as materialized (
-    select ${list(BUILDS.columns)} from ${BUILDS.source}
+    select ${list(BUILD_FACTS.columns)} from ${BUILD_FACTS.source}
     where build_id in (select id from touched where resource = 'build')
   )
-  select touched.id as build_id, stored.build_id is null as is_new, fresh.build_id is null as is_gone, ${list(BUILDS.columns.slice(1), "fresh")},
+  select touched.id as build_id, stored.build_id is null as is_new, fresh.build_id is null as is_gone, ${list(BUILD_FACTS.columns.slice(1), "fresh")},
     ${PLACES.map((column) => `stored.${column} as old_${column}`).join(", ")}
   from touched
   left join fresh on fresh.build_id = touched.id
-  left join ${BUILDS.table} as stored on stored.build_id = touched.id
-  where resource = 'build' and (${list(BUILDS.columns, "stored")}) is distinct from (${list(BUILDS.columns, "fresh")})`;
+  left join ${BUILD_FACTS.table} as stored on stored.build_id = touched.id
+  where resource = 'build' and (${list(BUILD_FACTS.columns, "stored")}) is distinct from (${list(BUILD_FACTS.columns, "fresh")})`;
 
 const FIND_AFFECTED = `
   create temporary table affected on commit drop as
@@ -165,19 +165,19 @@ const FEW_SHARE = 0.03;
 
 const NOTE_NEXT_DATE = `
   update rollup.state set (next_dated_at, builds_dated_ahead) = (
-    select min(ahead_until), count(*)::int from ${BUILDS.table} where ahead_until is not null)`;
+    select min(ahead_until), count(*)::int from ${BUILD_FACTS.table} where ahead_until is not null)`;
 
 export interface Computed {
   /** Builds whose facts changed; all of them where everything was computed again. */
   changed: number;
   /** Facts that were wrong although no change was noted; null where they were not compared. */
   repaired: number | null;
-  /** Whether everything was computed again. */
+  /** True where everything was computed anew. */
   isFull: boolean;
 }
 
 /**
- * What a refresh has to do besides what writers noted: classify all failures again; compare all facts with their builds; count
+ * Work that is due besides what writers noted: to classify all failures again; to compare all facts with their builds; to count
  * builds whose date was beyond tomorrow; add a year that has begun to the calendar.
  */
 type Due = Record<"reclassify" | "isCheckDue" | "isAheadOver" | "isCalendarOver", boolean>;
@@ -186,7 +186,7 @@ type Due = Record<"reclassify" | "isCheckDue" | "isAheadOver" | "isCalendarOver"
 export async function computeEverything(tx: TransactionSql, run: Run): Promise<Computed> {
   await tx`delete from sync.touched_records`;
   await tx`analyze rollup.state`;
-  for (const answer of [BUILDS, ...STORED_DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
+  for (const answer of [BUILD_FACTS, ...STORED_DIMENSIONS, DATES, ...ANSWERS]) await computeAll(run, answer);
   await tx`update rollup.state set checked_at = now(), facts_repaired = 0`;
   await run(NOTE_NEXT_DATE);
   const [counted] = await tx<{ builds: number }[]>`select count(*) as builds from rollup.builds`;
@@ -222,7 +222,7 @@ export async function computeChanges(
   await run("analyze touched");
   const changed = (await run(FIND_CHANGED)).count;
   if (changed > 0) {
-    await run(`with ${write(BUILDS, "changed")}`);
+    await run(`with ${write(BUILD_FACTS, "changed")}`);
     await run(NOTE_NEXT_DATE);
   }
   for (const answer of STORED_DIMENSIONS) await (isCheckDue ? computeAll : computeParts)(run, answer);

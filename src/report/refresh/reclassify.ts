@@ -5,14 +5,24 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { rollupBuilds } from "../stored/answers.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
-/** Failures that are stored with this class, and those that the current rules give it. */
-export type ClassCount = { class: string; before: number; after: number };
+/** The failures of a class, as stored before and by the current rules. */
+interface ClassCount {
+  class: string;
+  before: number;
+  after: number;
+}
+
+interface ReclassifyOptions extends RefreshOptions {
+  sql: Sql;
+  /** Only counts. */
+  isDry: boolean;
+}
 
 /**
  * Applies the rules of `report.error_rules` to all stored failures, or only counts where `isDry`. Returns every class that any of them
  * had or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
  */
-export async function reclassify(given: RefreshOptions & { sql: Sql; isDry: boolean }) {
+export async function reclassify(given: ReclassifyOptions): Promise<ClassCount[]> {
   const { sql, isDry, ...options } = given;
   const before = await countClasses(sql, STORED_CLASS, options.signal);
   if (!isDry) {

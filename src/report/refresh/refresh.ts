@@ -72,7 +72,7 @@ export interface RefreshOptions extends RefreshSettings {
 interface RefreshResult extends Computed {
   /** The newest run that is in the answers; 0 when there was none. */
   runId: number;
-  /** Whether nothing was done, because a later version of the program defined the reports. */
+  /** True where nothing was done, because a later version of the program defined the reports. */
   isLeft: boolean;
 }
 
@@ -106,7 +106,7 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
   });
 }
 
-/** Whether runs have ended, or definitions changed, since the answers were computed. True where they never were. */
+/** Says that runs have ended, or definitions changed, since the answers were computed, or that they never were. */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
@@ -130,7 +130,7 @@ export async function findBehindSince(sql: AnySql): Promise<string | null> {
 export const describeRefreshing = async (sql: AnySql): Promise<string> =>
   describeSessions(await findTableHolders(sql, TURN));
 
-/** Whether this session may refresh the answers. Not where its role only reads, or the session or server is read-only. */
+/** False where this session may not refresh the answers: its role only reads, or the session or the server is read-only. */
 export async function mayRefresh(sql: Sql): Promise<boolean> {
   const [row] = await withStoreErrors(
     "read the rights of the role",
@@ -234,7 +234,7 @@ async function refresh(
   return { runId, changed, isFull, repaired, isLeft: false, failedBefore };
 }
 
-/** What a refresh needs of a run's options. The run's own type would make reports depend on upstream code. */
+/** The options of a run that a refresh needs. The run's own type would make reports depend on upstream code. */
 interface RunOptions {
   settings: RefreshSettings;
   connections: { sql: Sql };

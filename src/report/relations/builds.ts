@@ -1,16 +1,16 @@
 import { integer } from "drizzle-orm/pg-core";
 import { moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, REFERENCE, SERIES, TYPE, VERSION } from "./column-sentences.ts";
+import { COVERAGE, PROJECT, REFERENCE, SERIES_COLUMNS, TYPE, VERSION } from "./column-sentences.ts";
 
-/** How many builds were open at the start of an hour; hours without any have no row. */
-export const hours = rollup.table("backlog", {
+/** The builds that were open at the start of an hour; hours without any have no row. */
+export const backlog = rollup.table("backlog", {
   hour: moment().primaryKey(),
   open_min: integer().notNull(),
   open_max: integer().notNull(),
 });
 
-export const BUILDS = {
+export const BUILD_RELATIONS = {
   fact_builds: declareRelation({
     answers: "What is the result of each build? One row per build, deleted ones included.",
     columns: {
@@ -139,7 +139,7 @@ export const BUILDS = {
     answers: "Which builds have not finished? One row per build, stuck ones included.",
     columns: {
       build_id: "The build's id; see `docmirror explain build ID`.",
-      ...SERIES,
+      ...SERIES_COLUMNS,
       state: "The state in which it was last seen.",
       outcome: "open, stuck, or unknown_state where the state is not documented.",
       triggered_at: "When it was triggered; null where it has no date.",
@@ -171,7 +171,7 @@ export const BUILDS = {
     time: { column: "hour", span: "hour" },
     order: ["hour desc"],
     answer: ["hour", "open_min", "open_max", "is_covered"],
-    stored: stored(hours),
+    stored: stored(backlog),
   }),
   arrivals: declareRelation({
     answers:

@@ -1,4 +1,4 @@
-/** What a column means that several relations of schema `report` have. */
+/** The sentences of columns that several relations of schema `report` have. */
 export const PROJECT = {
   project_id: "The project's id; '-1' where the build's project is not in the mirror.",
   project_slug: "The project's slug; '(unknown)' where it is not in the mirror.",
@@ -13,7 +13,7 @@ export const TYPE = {
   type: "The build's type, as sent: html, pdf, …; '(none)' where there is none.",
 } as const;
 
-export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
+export const SERIES_COLUMNS = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
 export const REFERENCE = {
   reference:
@@ -38,7 +38,7 @@ export const PROJECT_MEAN = {
 
 export const UNFINISHED = { unfinished: "Builds without a known result: builds minus finished." } as const;
 
-/** Of relations that have a row for each day. */
+/** For relations that have a row for each day. */
 export const COVERAGE = {
   is_complete:
     "True when the day is over, a sync has read past its end, and none of its builds is open. " +
@@ -53,8 +53,8 @@ export const STUCK = {
     "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
 } as const;
 
-/** What failures with something in common, such as their class, have as rows of all time. */
-export const FAILURES = (common: string) =>
+/** For rows of all failures with something in common, such as their class. */
+export const failureColumns = (common: string) =>
   ({
     example: "The error line of the newest of them.",
     failures: `Failed builds of this ${common}.`,

@@ -1,13 +1,13 @@
 import { declareRelation } from "../declare-relation.ts";
-import { FAILURES } from "./column-sentences.ts";
+import { failureColumns } from "./column-sentences.ts";
 
-export const ERRORS = {
+export const ERROR_RELATIONS = {
   error_classes: declareRelation({
     answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class, by error_rules.",
-      ...FAILURES("class"),
+      ...failureColumns("class"),
     },
     key: ["error_class"],
     order: ["rank"],
@@ -20,7 +20,7 @@ export const ERRORS = {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class of the newest of them, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
-      ...FAILURES("fingerprint"),
+      ...failureColumns("fingerprint"),
       mask:
         "What the error lines of the fingerprint share, such as: No module named ‹name›. A ‹name› or an ‹address› may " +
         "be the cause; a ‹path›, ‹number›, ‹hash› or ‹date› is only a place. Null where there is no line.",
@@ -39,7 +39,7 @@ export const ERRORS = {
       error_line_id: "16 hex digits, the same for builds with the same error (see fact_builds).",
       error_line:
         "The error line, with ‹path›, ‹number›, ‹hash› and ‹date› for the places of one build; null where there is none.",
-      ...FAILURES("line"),
+      ...failureColumns("line"),
     },
     key: ["error_line_id"],
     order: ["rank"],

@@ -1,7 +1,7 @@
 import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES } from "./column-sentences.ts";
+import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES_COLUMNS } from "./column-sentences.ts";
 
 /** Hours in which eight projects or more had a build that finished. */
 export const hours = rollup.table("hours", {
@@ -14,7 +14,7 @@ export const hours = rollup.table("hours", {
   failed: integer().notNull(),
 });
 
-/** How long streaks of failures last: for each choice of project, type and month, and for all of them. */
+/** The lengths of streaks of failures: for each choice of project, type and month, and for all of them. */
 export const recoveryTimes = rollup.table(
   "recovery_times",
   {
@@ -57,12 +57,12 @@ const LAST_ERROR = {
   error_line: "The error line of the last failure.",
 } as const;
 
-export const FAILURES = {
+export const FAILURE_RELATIONS = {
   failing_now: declareRelation({
     answers:
       "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
     columns: {
-      ...SERIES,
+      ...SERIES_COLUMNS,
       is_main: "Whether this is the main documentation: html of the default version.",
       is_default_version: "Whether the version is its project's default one: see is_main of dim_versions.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
@@ -99,7 +99,7 @@ export const FAILURES = {
       "Which projects fail now, since when, and what broke last? One row per project of failing_now, and one for all unknown " +
       "projects: what is worst in it (its main documentation, then what worked before, then the longest), and how many series fail.",
     columns: {
-      ...SERIES,
+      ...SERIES_COLUMNS,
       is_main: "Whether this is the main documentation: html of the default version.",
       ...UNDER_WAY,
       ...LAST_ERROR,
@@ -148,7 +148,7 @@ export const FAILURES = {
   recoveries: declareRelation({
     answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
     columns: {
-      ...SERIES,
+      ...SERIES_COLUMNS,
       failures: "Consecutive finished builds that failed.",
       first_failed_build_id: "The first of these failures.",
       broke_at: "When it was triggered; null where it has no date.",
@@ -219,7 +219,7 @@ export const FAILURES = {
       "Which results are flaky? One row per series with two finished builds or more: how often its last 20 " +
       "change between success and failure, and whether that is more often than by chance.",
     columns: {
-      ...SERIES,
+      ...SERIES_COLUMNS,
       finished: "Finished builds that count here, at most 20.",
       succeeded: "Those that succeeded.",
       failed: "Those that failed.",

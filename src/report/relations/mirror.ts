@@ -18,7 +18,7 @@ const RECORDS = {
   quarantined: "Records that could not be stored.",
 } as const;
 
-export const MIRROR = {
+export const MIRROR_RELATIONS = {
   freshness: declareRelation({
     answers: "How fresh is the mirror? One row per resource.",
     columns: {

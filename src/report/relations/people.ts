@@ -1,5 +1,5 @@
 import { declareRelation } from "../declare-relation.ts";
-import { FAILURES as FAILING } from "./failures.ts";
+import { FAILURE_RELATIONS } from "./failures.ts";
 
 const MAINTAINERS =
   "The usernames of its administrators, an array in the order of the project's own list; null where none is known.";
@@ -46,9 +46,9 @@ export const PEOPLE = {
   failing_projects: declareRelation({
     answers:
       "Whom to tell of a project that fails? The rows of report.failing_projects, with who maintains each.",
-    columns: { ...FAILING.failing_projects.columns, maintainers: MAINTAINERS },
+    columns: { ...FAILURE_RELATIONS.failing_projects.columns, maintainers: MAINTAINERS },
     key: ["project_id"],
-    order: FAILING.failing_projects.order,
+    order: FAILURE_RELATIONS.failing_projects.order,
     answer: ["project_slug", "failing_since", "maintainers"],
   }),
 };

@@ -1,7 +1,7 @@
 import { declareRelation } from "../declare-relation.ts";
 import { COVERAGE, PROJECT, PROJECT_MEAN, RATE, STUCK, TYPE, UNFINISHED } from "./column-sentences.ts";
 
-export const RATES = {
+export const RATE_RELATIONS = {
   success_rate_daily: declareRelation({
     answers: "How often do builds succeed, day by day? One row per UTC day from the first build to today.",
     columns: {

@@ -24,12 +24,12 @@ const SYNCS = 1000;
 const ROUNDS = 3000;
 
 interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
-  /** Whether this process may lead. */
+  /** True where this process may lead. */
   isWorker: boolean;
 }
 
 /**
- * What one query says of some metrics, by their names, beside the labels of the series. Null is no series. Values by
+ * The values of some metrics by their names, as one query has them, beside the labels of the series. Null is no series. Values by
  * name are a series each.
  */
 type Figure = string | number | boolean | null | Readonly<Record<string, number>>;
@@ -62,7 +62,7 @@ const RUNS: FigureSource = {
     NEWEST_RUNS(tx, { syncs: SYNCS, rounds: ROUNDS, statuses: [...RUN_STATUSES], kinds: [...RUN_KINDS] }),
 };
 
-const FAILURES: FigureSource = {
+const FAILED_RUNS: FigureSource = {
   labels: ["command"],
   metrics: {
     docmirror_runs_failed_in_a_row: "Runs that failed since the newest one that read at least a part.",
@@ -158,7 +158,7 @@ const SCHEMA_CHANGES: FigureSource = {
     group by of.resource, place order by place`,
 };
 
-const BUILDS: FigureSource = {
+const OPEN_BUILDS: FigureSource = {
   labels: [],
   byName: { docmirror_builds_open: "state" },
   metrics: {
@@ -263,8 +263,17 @@ const REPORTS: FigureSource = {
 };
 
 const SOURCES = [
-  ...[RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD],
-  ...[JOBS, NOTICES, REPORTS],
+  RUNS,
+  FAILED_RUNS,
+  LISTS,
+  BELOW_HEAD,
+  SCHEMA_CHANGES,
+  OPEN_BUILDS,
+  ARRIVALS,
+  LEAD,
+  JOBS,
+  NOTICES,
+  REPORTS,
 ];
 
 /** The metrics that come from the database. */

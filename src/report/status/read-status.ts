@@ -7,7 +7,7 @@ import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../stor
 import { findStatus, type MirrorStatus } from "./find-status.ts";
 
 /** The settings that the document of the mirror's state depends on. */
-export type StatusSettings = SettingsFor<"status">;
+type StatusSettings = SettingsFor<"status">;
 
 /** The schema of a database compared with this program. */
 interface SchemaState {
@@ -15,9 +15,9 @@ interface SchemaState {
   state: "current" | "older" | "newer" | "none";
   /** The number of migrations that the program knows. */
   migrations: number;
-  /** How many of them the database lacks. */
+  /** Those that the database lacks. */
   missing: number;
-  /** How many the database has that the program does not know. */
+  /** Those of the database that the program does not know. */
   unknown: number;
   /** Views and functions of the reports that are defined differently. */
   outdated: number;

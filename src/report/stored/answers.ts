@@ -1,6 +1,6 @@
 /**
- * What is stored and read by several relations, with how a refresh finds the parts of it that changes affect. What one
- * relation alone reads is in the file of its topic. The source of each table is the view beside it, `NAME_source.sql`.
+ * Stored answers that several relations read, and the ways in which a refresh finds the parts of them that changes affect. Those that
+ * one relation alone reads are in the file of its topic. The source of each table is the view beside it, `NAME_source.sql`.
  */
 import { sql } from "drizzle-orm";
 import { boolean, date, doublePrecision, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
@@ -34,7 +34,7 @@ export const rollupBuilds = rollup.table(
     version_id: idText().notNull(),
     type: text().notNull(),
     /**
-     * What the build called a project or version that the mirror lacks; empty where it named no such one, and
+     * The name by which the build called a project or version that the mirror lacks; empty where it named no such one, and
      * `(none)` where it named neither of them at all, so that nothing says which series it belongs to.
      */
     reference: text().notNull().default(""),
@@ -106,7 +106,7 @@ export const rollupBuilds = rollup.table(
 );
 
 /** The facts of builds. All other answers but projects and versions are computed from them. */
-export const BUILDS = stored(rollupBuilds, null, ["triggered_at", "build_id"]);
+export const BUILD_FACTS = stored(rollupBuilds, null, ["triggered_at", "build_id"]);
 
 export const projectDays = rollup.table(
   "project_days",
@@ -285,4 +285,4 @@ export const ANSWERS: readonly StoredAnswer[] = [
 export const EXPENSIVE_ANSWERS: readonly StoredAnswer[] = OWN.filter(({ parts }) => parts === null);
 
 /** The tables of all that is stored. */
-export const TABLES = [BUILDS, ...ANSWERS, ...EXPENSIVE_ANSWERS].map(({ drizzle }) => drizzle);
+export const TABLES = [BUILD_FACTS, ...ANSWERS, ...EXPENSIVE_ANSWERS].map(({ drizzle }) => drizzle);

@@ -2,7 +2,10 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
 import { moment, rollup } from "./columns.ts";
 
-/** With which settings, and up to when, the answers of `src/report/stored` were computed. */
+/**
+ * With which settings, and up to when, the answers of `src/report/stored` were computed. The columns that begin with `dear_` are those
+ * of the expensive answers (`EXPENSIVE_ANSWERS`): a program that runs during an upgrade could not read renamed ones.
+ */
 export const state = rollup.table(
   "state",
   {

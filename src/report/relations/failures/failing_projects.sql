@@ -1,4 +1,4 @@
--- What is worst of each project speaks for it, so that a new break makes no row look younger: its main documentation, then what
+-- The worst failure of each project speaks for it, so that a new break makes no row look younger: its main documentation, then what
 -- has worked before, then what has failed for longest.
 CREATE OR REPLACE VIEW report.failing_projects AS
 SELECT worst.project_id, worst.project_slug, worst.version_id, worst.version_slug, worst.type, worst.is_main, worst.failures,

@@ -1,4 +1,4 @@
--- What a project has stands below each other, so that one pass sums it up: joins of sums, whose sizes nobody can guess,
+-- Series, failures and stuck builds of a project stand below each other, so that one pass sums them up: joins of sums, whose sizes nobody can guess,
 -- took four times as long. Projects that never finished a build are not good but unknown, and what only deleted versions
 -- finished says nothing about today.
 CREATE OR REPLACE VIEW report.project_states AS

@@ -1,4 +1,4 @@
--- What came is described, never quoted.
+-- A value that came is described, never quoted.
 CREATE OR REPLACE VIEW report.schema_changes AS
 SELECT resource, field, kind, detail, min(observed_at) AS observed_at
 FROM sync.drift

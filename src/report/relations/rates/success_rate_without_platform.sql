@@ -1,4 +1,4 @@
--- What is left out is counted and subtracted, because it is little: the failures of platform classes, from their
+-- The builds that are left out are counted and subtracted, because they are few: the failures of platform classes, from their
 -- index, and all other builds of incident hours that finished.
 CREATE OR REPLACE VIEW report.success_rate_without_platform AS
 WITH platform_class AS (
