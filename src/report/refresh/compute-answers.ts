@@ -176,11 +176,17 @@ export interface Computed {
   isFull: boolean;
 }
 
-/**
- * Work that is due besides what writers noted: to classify all failures again; to compare all facts with their builds; to count
- * builds whose date was beyond tomorrow; add a year that has begun to the calendar.
- */
-type Due = Record<"reclassify" | "isCheckDue" | "isAheadOver" | "isCalendarOver", boolean>;
+/** Work that is due besides what writers noted. */
+interface Due {
+  /** Classify all failures again. */
+  reclassify: boolean;
+  /** Compare all facts with their builds. */
+  isCheckDue: boolean;
+  /** Count builds whose date was beyond tomorrow, and is not any more. */
+  isAheadOver: boolean;
+  /** Add a year that has begun to the calendar. */
+  isCalendarOver: boolean;
+}
 
 /** Computes all answers but the expensive ones from all builds. */
 export async function computeEverything(tx: TransactionSql, run: Run): Promise<Computed> {

@@ -187,6 +187,14 @@ describe("before the builds are read, the page", () => {
     expect((await served.get("/trends")).headers.get("refresh")).toBe("15");
   });
 
+  it("says above older figures that computing them failed, and not that they come soon", async () => {
+    await using served = await openMirrorPages(seedPages);
+    await served.sql`insert into rollup.failed_refresh (failed_at, error) values (now(), 'damaged')`;
+    const text = textOf(await (await served.get("/")).text());
+    expect(text).toMatch(/The figures were computed at .*: the next try failed at .*; docmirror doctor says why\./);
+    expect(text).not.toContain("soon");
+  });
+
   it("says that the figures could not be computed, and renews itself for nothing", async () => {
     await using served = await openMirrorPages(seedPages);
     await served.sql`delete from rollup.state`;
