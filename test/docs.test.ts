@@ -287,7 +287,7 @@ describe("docs/internals/changing.md", () => {
     ["how a run may end", /export type RunStatus\b/],
     ["a metric", /export const FIGURE_METRICS\b/],
     ["a notice", /const SOURCES = \{/],
-    ["a relation of a report", /export const RATES\b/],
+    ["a relation of a report", /export const RATE_RELATIONS\b/],
     ["a block of a page", /\binterface Block</],
     ["an exit code", /export const EXIT\b/],
     ["the retry policy", /export const FATES\b/],
