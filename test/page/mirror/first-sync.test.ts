@@ -191,7 +191,9 @@ describe("before the builds are read, the page", () => {
     await using served = await openMirrorPages(seedPages);
     await served.sql`insert into rollup.failed_refresh (failed_at, error) values (now(), 'damaged')`;
     const text = textOf(await (await served.get("/")).text());
-    expect(text).toMatch(/The figures were computed at .*: the next try failed at .*; docmirror doctor says why\./);
+    expect(text).toMatch(
+      /The figures were computed at .*: the next try failed at .*; docmirror doctor says why\./,
+    );
     expect(text).not.toContain("soon");
   });
 
