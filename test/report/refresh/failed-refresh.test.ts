@@ -35,7 +35,7 @@ function createKeptLog(): { log: Logger; lines: [string, string, Record<string, 
 }
 
 beforeEach(async () => {
-  database = await createTestDatabase({ max: 2 });
+  database = await createTestDatabase({ max: 3 });
   sql = database.sql;
   await insertOneVersion(sql);
   await addBuild("1");
@@ -128,12 +128,12 @@ describe("what says nothing of the answers is not noted", () => {
   test("a stop", async () => {
     const stop = new AbortController();
     await sql.begin(async (tx) => {
-      await tx`lock table rollup.state in share mode`;
+      await tx`lock table rollup.failed_refresh in share mode`;
       const refreshing = refresh({ signal: stop.signal });
       refreshing.catch(() => {});
       await expect
         .poll(async () => [
-          ...(await sql`select from pg_locks where not granted and relation = 'rollup.state'::regclass`),
+          ...(await sql`select from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`),
         ])
         .toHaveLength(1);
       stop.abort(new Error("stopped"));
@@ -143,11 +143,11 @@ describe("what says nothing of the answers is not noted", () => {
 
   test("a connection that is lost", async () => {
     await sql.begin(async (tx) => {
-      await tx`lock table rollup.state in share mode`;
+      await tx`lock table rollup.failed_refresh in share mode`;
       const refreshing = refresh();
       refreshing.catch(() => {});
       const end = () => sql`
-        select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'rollup.state'::regclass`;
+        select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`;
       await expect.poll(async () => [...(await end())]).toHaveLength(1);
       await expect(refreshing).rejects.toThrow();
     });

@@ -8,6 +8,7 @@ import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
+import { connectionsOf } from "../../support/connections.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { readBothWays } from "./stored-answers.ts";
 
@@ -29,7 +30,7 @@ test.each([0, 1, 2, 3, 4, 5])("beside the requests of runs, course %d", { timeou
     return reply;
   });
   const settings = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: 7_200_000 };
-  refresh = () => refreshReport(quick.databaseUrl, settings);
+  refresh = () => refreshReport(connectionsOf(quick.databaseUrl).sql, settings);
   for (const work of ["sync", "watch", "watch", "sync", "watch", "sync"] as const) {
     await quick[work]();
     quick.world.advance(work === "sync" ? 30 * 60_000 : 12 * 3_600_000);
@@ -37,6 +38,6 @@ test.each([0, 1, 2, 3, 4, 5])("beside the requests of runs, course %d", { timeou
   }
   await Promise.all(refreshes);
   expect(refreshes.length).toBeGreaterThan(0);
-  const { kept, anew } = await readBothWays({ sql: quick.sql, url: quick.databaseUrl }, settings);
+  const { kept, anew } = await readBothWays(quick, settings);
   expect(kept, `REFRESH_SEED=${seed}`).toEqual(anew);
 });

@@ -13,6 +13,7 @@ import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { connectionsOf } from "../../support/connections.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
@@ -22,10 +23,10 @@ import { readBothWays, STORED } from "./stored-answers.ts";
 const SEED = Number(process.env.REFRESH_SEED ?? randomInt(1_000_000));
 const folder = useFolder();
 
-/** A mirror, with a session that writes to it, and one that holds up a refresh. */
+/** A mirror, with sessions that refresh it, one that writes to it, and one that holds up a refresh. */
 interface Place {
-  url: string;
   sql: Sql;
+  refreshes: Sql;
   writer: Sql;
   holder: Sql;
   close(): Promise<void>;
@@ -35,8 +36,8 @@ async function openPlace(database: TestDatabase): Promise<Place> {
   const open = () => connect(database.url, { applicationName: "docmirror test", max: 1 });
   const [writer, holder] = [open(), open()];
   return {
-    url: database.url,
     sql: database.sql,
+    refreshes: connectionsOf(database.url).sql,
     writer,
     holder,
     async close() {
@@ -91,14 +92,14 @@ async function hold(
 ): Promise<unknown> {
   let end: Promise<unknown> = Promise.resolve();
   await holder.begin(async (tx) => {
-    await tx`lock table rollup.state in share mode`;
+    await tx`lock table rollup.failed_refresh in share mode`;
     let isOver = false;
     end = refreshing().finally(() => {
       isOver = true;
     });
     end.catch(() => {});
     const findWaiting = () => sql`
-      select from pg_locks where not granted and relation = 'rollup.state'::regclass`;
+      select from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`;
     while (!isOver && (await findWaiting()).length === 0);
     await meanwhile();
   });
@@ -116,8 +117,8 @@ async function play(seed: number, file?: string): Promise<void> {
       ...([{}, {}, {}, {}, { check: true }, { keepsSettings: true }, { reclassify: true }] as const),
       ...([{ stuckAfterMs: 3_600_000 }, { sourceTimezone: "America/Chicago" }] as const),
     ]);
-  const refresh = ({ url }: Place, more: Partial<RefreshOptions> = {}) =>
-    refreshReport(url, { ...REPORT_SETTINGS, ...options(), ...more });
+  const refresh = ({ refreshes }: Place, more: Partial<RefreshOptions> = {}) =>
+    refreshReport(refreshes, { ...REPORT_SETTINGS, ...options(), ...more });
   const ways: Record<(typeof WAYS)[number], (at: Place, work: Work) => Promise<unknown>> = {
     none: write,
     async before(at, work) {

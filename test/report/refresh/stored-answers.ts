@@ -19,7 +19,7 @@ type Settings = Parameters<typeof refreshReport>[1];
 
 /** A print of each stored answer, kept up to date, and the same computed from nothing. What is expensive is not left for later. */
 export async function readBothWays(
-  { sql, url }: { sql: Sql; url: string },
+  { sql }: { sql: Sql },
   settings: Settings,
 ): Promise<{ kept: unknown; anew: unknown }> {
   const read = () =>
@@ -30,9 +30,9 @@ export async function readBothWays(
       return Object.fromEntries(rows.map(({ name, print }) => [name, print]));
     });
   await sql`update rollup.state set dear_refreshed_at = null`;
-  await refreshReport(url, settings);
+  await refreshReport(sql, settings);
   const kept = await read();
   await sql`update rollup.state set definition = ''`;
-  await refreshReport(url, settings);
+  await refreshReport(sql, settings);
   return { kept, anew: await read() };
 }
