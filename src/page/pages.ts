@@ -19,7 +19,7 @@ import { dictionaryPage } from "./mirror/dictionary-page.ts";
 import { mirrorPage } from "./mirror/mirror-page.ts";
 import { drawNeverSynced } from "./mirror/never-synced.ts";
 import { nowPage } from "./now/now-page.ts";
-import { askEach } from "./parts/block.ts";
+import { askEach } from "./parts/answers.ts";
 import { readQuery } from "./parts/choices.ts";
 import { type DocumentFacts, type PageFunction, renderDocument } from "./parts/document.ts";
 import { html } from "./parts/html.ts";

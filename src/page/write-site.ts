@@ -16,7 +16,7 @@ import {
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
 import { FAILING_PER_PAGE } from "./now/failing.ts";
 import { createPages, type PagesDeps } from "./pages.ts";
-import { keepAnswers } from "./parts/block.ts";
+import { keepAnswers } from "./parts/answers.ts";
 import { findMoment } from "./parts/freshness.ts";
 import { minuteOf } from "./parts/page-moment.ts";
 import { PROJECTS_PER_PAGE } from "./projects/projects-questions.ts";

@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { block, type Row, renderNoRows } from "../parts/block.ts";
+import type { Found, Row } from "../parts/answers.ts";
+import { block, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
@@ -18,8 +19,7 @@ import {
 } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/series.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 const fact = relation("fact_builds");
 const build = relation("fact_builds", "build");
@@ -37,10 +37,10 @@ const ALIKE_DAYS = 28;
 export const series = block({
   id: "series",
   narrowedBy: OWN,
-  asks: ({ fact }: BuildScope) => (fact && hasSeries(fact) ? askAround(fact) : { rows: null, good: null }),
-  file: ({ id, fact }) => (fact ? askAround(fact).rows : askForBuild(id)),
-  draw({ rows, good: [good] }, { fact, now }, { told }: BuildSaid) {
-    if (told === null || fact === undefined || !hasSeries(fact)) return null;
+  asks: ({ fact }: BuildScope) => askAround(fact),
+  file: ({ id, fact }) => askAround(fact).rows ?? askForBuild(id),
+  draw({ rows }, { fact, now }) {
+    if (!hasSeries(fact)) return null;
     const target = targetWords(fact.version_slug, fact.type);
     const builds = rows.map((row) => ({
       id: String(row.build_id),
@@ -51,7 +51,6 @@ export const series = block({
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
       body: linkStrip(builds, String(fact.build_id)),
-      neighbours: renderNeighbours(fact, rows, good, now),
     };
   },
 });
@@ -63,8 +62,8 @@ export const same = block({
   asks: ({ fact }: BuildScope) =>
     fact?.failed === 1 && fact.error_fingerprint !== null ? askAlike(fact) : { rows: null, kind: null },
   file: ({ id, fact }) => (fact ? askAlike(fact).rows : askForBuild(id)),
-  draw({ rows, kind: [kind] }, { fact, now }, { told }: BuildSaid) {
-    if (!told?.isFailed || fact === undefined || fact.error_fingerprint === null) return null;
+  draw({ rows, kind: [kind] }, { fact, now }, { isFailed }: BuildSaid) {
+    if (!isFailed || fact === undefined || fact.error_fingerprint === null) return null;
     const total = Number(rows[0]?.projects ?? 0);
     const ofKind = Number(kind?.projects ?? 0);
     const left = total - rows.length;
@@ -86,9 +85,12 @@ export const same = block({
 });
 
 /** Builds of no known series have no neighbours. */
-const hasSeries = ({ reference }: Row): boolean => reference !== "(none)";
+const hasSeries = (fact: Row | undefined): fact is Row => fact !== undefined && fact.reference !== "(none)";
 
-function askAround({ build_id: id, project_id, version_id, type }: Row) {
+/** The builds of its series around a build, the oldest first, itself among them; and the last before it that succeeded. */
+export function askAround(shown: Row | undefined) {
+  if (!hasSeries(shown)) return { rows: null, good: null };
+  const { build_id: id, project_id, version_id, type } = shown;
   const withThis = sql`with this as (select * from ${fact} where ${fact.build_id} = ${id})`;
   const isOfSeries = sql`${build.project_id} = ${project_id} and ${build.version_id} = ${version_id}
     and ${build.type} = ${type} and ${build.reference} is not distinct from ${own.reference}`;
@@ -152,8 +154,12 @@ function renderAlikeBuild(row: Row, now: Date): Markup {
     ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
 }
 
-/** `around` is its version and format around it, the oldest first, itself among them; `good` the last before it that succeeded. */
-function renderNeighbours(fact: Row, around: readonly Row[], good: Row | undefined, now: Date): Markup {
+/** Links to the build before, the one after and the last good one; nothing where the series of the build is not known. */
+export function renderNeighbours(
+  { fact, now }: BuildScope,
+  { rows: around, good: [good] }: Found<ReturnType<typeof askAround>>,
+): Markup | "" {
+  if (!hasSeries(fact)) return "";
   const target = targetWords(fact.version_slug, fact.type);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];

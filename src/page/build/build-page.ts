@@ -1,17 +1,19 @@
 import { ConfigError } from "../../base/errors.ts";
+import type { QuarantinedBuild } from "../../mirror/builds/explain-build.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
+import { askEach } from "../parts/answers.ts";
+import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import type { Draft, PageFunction } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { notice } from "../parts/notice.ts";
 import { same, series } from "./around.ts";
-import { askForBuild, type BuildScope } from "./build-scope.ts";
-import { type BuildSaid, buildVerdict, changes, facts, quarantine } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope } from "./build-scope.ts";
+import { buildVerdict, changes, facts, quarantine } from "./build-verdict.ts";
 import { log, why } from "./log.ts";
 import { states } from "./states.ts";
 
-const BUILD: BlockPage<BuildScope> = {
+const BUILD: BlockPage<BuildScope, BuildSaid> = {
   name: "build",
   layout: [
     {
@@ -36,7 +38,7 @@ export const buildPage =
     }),
     draw: async (tx, moment) =>
       isStorableId(id)
-        ? draw(tx, { id, fact: await findFact(tx, id), sourceTimezone, now: moment.now })
+        ? drawBuild(tx, { id, fact: await findFact(tx, id), sourceTimezone, now: moment.now })
         : absent(id, "The mirror has no build with this id."),
   });
 
@@ -45,16 +47,15 @@ async function findFact(tx: TransactionSql, id: string) {
   return fact[0];
 }
 
-async function draw(tx: TransactionSql, scope: BuildScope): Promise<Draft> {
+async function drawBuild(tx: TransactionSql, scope: BuildScope): Promise<Draft> {
   const { id, fact } = scope;
-  const drawn = await drawBlocks(tx, BUILD, buildVerdict, scope);
-  const { told } = drawn.verdict;
-  if (told === null) return absent(id, absenceWords(drawn.verdict));
+  const { verdict, draw } = await drawBlocks(tx, BUILD, buildVerdict, scope);
+  const { told } = verdict;
+  if (told === null) return absent(id, absenceWords(verdict.quarantine));
   const { tone, sign, bar } = told;
   const of = fact === undefined ? "" : ` of ${shorten(String(fact.project_slug), 40)}`;
   const main = html`${bar}
-${drawn.facts(series)?.neighbours}
-${drawn.draw()}`;
+${await draw(told)}`;
   const title = `${sign} Build ${shorten(id, 24)}${of}`;
   return { status: 200, facts: { title, tone, tab: "/projects", main } };
 }
@@ -64,7 +65,7 @@ const absent = (id: string, words: Markup | string): Draft => ({
   facts: { ...notice("No such build", words), searched: id },
 });
 
-function absenceWords({ quarantine }: BuildSaid): Markup | string {
+function absenceWords(quarantine: readonly QuarantinedBuild[]): Markup | string {
   const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
   if (last === undefined) return "The mirror has no build with this id.";
   return html`The mirror has no build with this id. The service sent it, but it could not be stored:

@@ -1,7 +1,12 @@
 import { sql } from "drizzle-orm";
+import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
+import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import { askFor, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import type { Markup } from "../parts/html.ts";
+import type { Tone } from "../parts/marks.ts";
+import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
 const counted = relation("fact_builds");
 
@@ -14,7 +19,27 @@ export interface BuildScope {
   readonly now: Date;
 }
 
-/** What narrows the files of all blocks. */
+/** A build as the mirror itself has it; no report counts that. */
+export interface Story {
+  readonly build: ExplainedBuild;
+  readonly description: BuildDescription;
+  readonly tails: readonly LogTail[];
+  /** Where its log says why it failed. */
+  readonly place: ErrorPlace | null;
+  /** Where the service has its record and its documentation. */
+  readonly upstream: { readonly record: string | null; readonly docs: string | null };
+}
+
+/** The verdict of a build, as its blocks and its page take it. */
+export interface BuildSaid extends Story {
+  readonly isFailed: boolean;
+  readonly tone: Tone;
+  /** Stands before the title of the window. */
+  readonly sign: string;
+  readonly bar: Markup;
+}
+
+/** The parameters that narrow the files of all blocks. */
 export const OWN = { id: null };
 
 /** The row of one build in `report.fact_builds`. */

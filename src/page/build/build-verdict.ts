@@ -6,40 +6,48 @@ import {
   type Piece,
   type Section,
 } from "../../mirror/builds/describe-build.ts";
-import { type ExplainedBuild, explainBuild } from "../../mirror/builds/explain-build.ts";
+import {
+  type ExplainedBuild,
+  explainBuild,
+  type QuarantinedBuild,
+} from "../../mirror/builds/explain-build.ts";
 import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
-import { block, part, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block, part } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
 import { agoWords, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { renderVerdict } from "../parts/verdict.ts";
-import { askForBuild, type BuildScope, OWN, tookWords } from "./build-scope.ts";
+import { askAround, renderNeighbours } from "./around.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
 
-/** How a build ended and why; null where the mirror does not have it. */
+/** How a build ended and why, with the builds before and after it. `told` is null where the mirror does not have it. */
 export const buildVerdict = part({
-  asks: (_: BuildScope) => ({}),
-  next: readStory,
-  draw({ story, quarantine }, scope) {
-    if (story === null) return { told: null, quarantine };
+  asks: ({ fact }: BuildScope) => askAround(fact),
+  async draw(around, scope, _said, tx) {
+    const { build, quarantine } = await explainBuild(tx, scope.id, scope.sourceTimezone);
+    if (build === null) return { told: null, quarantine };
+    const story = await readStory(tx, build, quarantine);
     const verdict = judgeBuild(story, scope);
     const { tone, sign, mark } = verdict;
-    const bar = renderBuildVerdict(scope, story, verdict);
-    return { told: { ...story, tone, sign, bar, isFailed: mark.kind === "bad" }, quarantine };
+    const bar = html`${renderBuildVerdict(scope, story, verdict)}
+${renderNeighbours(scope, around)}`;
+    const told: BuildSaid = { ...story, tone, sign, bar, isFailed: mark.kind === "bad" };
+    return { told, quarantine };
   },
 });
 
-/** What the verdict says to the blocks. */
-export type BuildSaid = ReturnType<typeof buildVerdict.draw>;
-
-/** What the mirror itself knows of a build, and no report counts. */
-async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezone }: BuildScope) {
-  const { build, quarantine } = await explainBuild(tx, id, sourceTimezone);
-  if (build === null) return { story: null, quarantine };
+async function readStory(
+  tx: TransactionSql,
+  build: ExplainedBuild,
+  quarantine: readonly QuarantinedBuild[],
+): Promise<Story> {
+  const { id } = build;
   const isFailed = build.state === "finished" && build.success === false;
   const [tails, place, upstream] = await Promise.all([
     readLogTails(tx, id),
@@ -47,10 +55,8 @@ async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezon
     findUpstreamLinks(tx, id),
   ]);
   const description = describeBuild(build, quarantine, MOST_SHOWN);
-  return { story: { build, description, tails, place, upstream }, quarantine };
+  return { build, description, tails, place, upstream };
 }
-
-type Story = NonNullable<Awaited<ReturnType<typeof readStory>>["story"]>;
 
 /** Where the mirrored service has the build's record and its project's documentation, by http or https; null where neither. */
 async function findUpstreamLinks(sql: AnySql, buildId: string) {
@@ -198,9 +204,8 @@ export const facts = block({
   narrowedBy: OWN,
   asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw(_found, { id, fact, now }, { told }: BuildSaid) {
-    if (told === null) return null;
-    const { state, facts } = told.description;
+  draw(_found, { id, fact, now }, { description }: BuildSaid) {
+    const { state, facts } = description;
     return {
       title: "Facts",
       body: html`<dl class="facts">
@@ -219,10 +224,9 @@ const entries = (id: "changes" | "quarantine", title: string) =>
   block({
     id,
     asks: (_: BuildScope) => ({}),
-    draw(_found, _scope, { told }: BuildSaid) {
-      const entries = told?.description[id];
-      if (entries === undefined || entries.shown.length === 0) return null;
-      const { shown, left } = entries;
+    draw(_found, _scope, { description }: BuildSaid) {
+      const { shown, left } = description[id];
+      if (shown.length === 0) return null;
       return {
         title,
         count: String(left + shown.length),

@@ -5,8 +5,7 @@ import { block, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { momentTag } from "../parts/marks.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];
@@ -23,10 +22,8 @@ const logHref = (id: string): string => `${buildHref(id)}/log.txt`;
 export const log = block({
   id: "log",
   asks: (_: BuildScope) => ({}),
-  draw(_found, { id, now }, { told }: BuildSaid) {
-    if (told === null) return null;
+  draw(_found, { id, now }, { build, tails }: BuildSaid) {
     const title = "The whole log";
-    const { build, tails } = told;
     const archived = build.archived_log;
     const total = tails.reduce((sum, tail) => sum + tail.total, 0);
     if (archived !== null) return { title, body: renderArchived(id, archived, now) };
@@ -82,13 +79,11 @@ export const why = block({
   narrowedBy: OWN,
   asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw(_found, { id }, { told }: BuildSaid) {
-    if (!told?.isFailed) return null;
-    return { title: "Why", body: renderReason(id, told) };
-  },
+  draw: (_found, { id }, said: BuildSaid) =>
+    said.isFailed ? { title: "Why", body: renderReason(id, said) } : null,
 });
 
-function renderReason(id: string, { build, place, tails }: NonNullable<BuildSaid["told"]>): Markup {
+function renderReason(id: string, { build, place, tails }: BuildSaid): Markup {
   const archived = build.archived_log;
   if (archived !== null && archived.error_line !== null)
     return html`<p><code>${foreign(archived.error_line, CAUSE_LENGTH)}</code></p>

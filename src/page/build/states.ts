@@ -6,8 +6,8 @@ import { block, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
 import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
-import { askForBuild, type BuildScope, OWN, tookWords } from "./build-scope.ts";
-import { type BuildSaid, renderStates } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN, tookWords } from "./build-scope.ts";
+import { renderStates } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];
@@ -20,9 +20,7 @@ export const states = block({
   narrowedBy: OWN,
   asks: (_: BuildScope) => ({}),
   file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : askForTimes(id)),
-  draw(_found, { now }, { told }: BuildSaid) {
-    if (told === null) return null;
-    const { build, description } = told;
+  draw(_found, { now }, { build, description }: BuildSaid) {
     const life = readLife(build).filter(({ seen }) => seen.every((ms) => !Number.isNaN(ms)));
     const took = build.duration === null ? null : tookWords(build.duration);
     return {

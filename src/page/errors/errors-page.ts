@@ -2,17 +2,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import {
-  askEach,
-  type BlockPage,
-  block,
-  countIn,
-  drawBlocks,
-  type Empty,
-  filesOf,
-  part,
-  type Row,
-} from "../parts/block.ts";
+import { askEach, countIn, type Row } from "../parts/answers.ts";
+import { type BlockPage, block, drawBlocks, type Empty, filesOf, part } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
 import { keptFields, nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
@@ -254,7 +245,7 @@ function riseWords(rising: readonly Row[], [kind]: readonly Kind[], { before, da
   return `${first?.label} is on the rise: ${first?.counts} in the ${lengthWords(days)} before${others}.`;
 }
 
-const ERRORS: BlockPage<ErrorsScope> = {
+const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
   name: "errors",
   layout: [risen, lines, classes],
   kept: ({ choice }) => keptQuery(choice),
@@ -318,7 +309,7 @@ async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment
 <div class="bar controls">${renderPeriodChips(ERRORS_PATH, period, choice, kept)}
 ${renderPeriodForm(ERRORS_PATH, period, keptFields({ ...kept, since: undefined }))}
 ${renderSorts(choice, period, scope.href)}</div>
-${drawn.draw()}
+${await drawn.draw(drawn.verdict)}
 <p class="more quiet">Why a build fails is told from its error line by the rules in
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;

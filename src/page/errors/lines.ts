@@ -1,6 +1,7 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
+import { askEach, countIn, type Row, sumIn } from "../parts/answers.ts";
 import { spanNoun, spansOf } from "../parts/axes.ts";
-import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
+import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
 import { renderPager } from "../parts/choices.ts";
 import { html, type Markup } from "../parts/html.ts";
@@ -40,22 +41,20 @@ export const lines = block({
     sort: Object.keys(PRINT_SORTS),
   },
   asks: ({ period, choice }: ErrorsScope) => ({ rows: askForLines(period, choice) }),
-  /** The days of the kinds and lines that are shown, and the projects that they hit. */
-  next(tx, { rows }, { period, choice }) {
+  async draw({ rows }, scope, { failed, finished }: ErrorsSaid, tx) {
+    const { choice, period, now } = scope;
     const prints = [...new Set(rows.map(({ error_fingerprint }) => String(error_fingerprint)))];
     const ids = rows.map(({ error_line_id }) => String(error_line_id));
     const isLong = isAllTime(period);
-    return askEach(tx, {
+    // The days of the kinds and lines that are shown, and the projects that they hit.
+    const found = await askEach(tx, {
       printDays: askForPrintDays(period, prints),
       lineDays: askForLineDays(period, prints, ids),
       projects: isLong ? null : askForLineProjects(period, choice, ids),
       restProjects: isLong ? null : askForRestProjects(period, choice, prints, ids),
     });
-  },
-  draw(found, scope, { failed, finished }: ErrorsSaid) {
-    const { choice, period, now } = scope;
     const facts: LinesFacts = { ...scope, ...found, failed, finished };
-    const total = countIn(found.rows[0], "kinds");
+    const total = countIn(rows[0], "kinds");
     const isAll = isAllTime(period);
     const isWhole = choice.kind === undefined && isUnfocused(choice);
     return {
@@ -68,12 +67,12 @@ export const lines = block({
       }),
       body: html`${isWhole ? "" : renderChoice(facts)}
 ${
-  found.rows.length === 0
+  rows.length === 0
     ? renderNoRows(...whyNone(facts))
     : html`${KEY}
 <div class="kind-head" aria-hidden="true"><span>Kind, and below it its lines with most builds</span>
   <span>A day, ${daysName({ first: period.start, last: period.last }, now)}</span><span>Builds</span><span>Projects</span></div>
-<ol class="kinds">${groupByPrint(found.rows).map((ofKind) => renderKind(ofKind, facts))}</ol>
+<ol class="kinds">${groupByPrint(rows).map((ofKind) => renderKind(ofKind, facts))}</ol>
 ${renderLegend(period)}
 ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, perPage: PRINTS_PER_PAGE, total, noun: "kind" })}`
 }`,

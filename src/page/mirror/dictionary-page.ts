@@ -52,7 +52,7 @@ export const dictionaryPage = (): Drawing => ({
         title: TITLE,
         tab: "/mirror",
         main: html`${verdict}
-${draw()}`,
+${await draw(undefined)}`,
       },
     };
   },

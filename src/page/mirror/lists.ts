@@ -1,7 +1,8 @@
 import { grouped } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { block, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
 import { age, clockWords, DAY_MS, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";

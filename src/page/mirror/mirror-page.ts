@@ -2,7 +2,8 @@ import { counted, grouped } from "../../base/text.ts";
 import { describeHeld } from "../../mirror/lists/missing-records.ts";
 import { askFor } from "../../report/ask.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { type BlockPage, drawBlocks, filesOf, part, type Row, sumIn } from "../parts/block.ts";
+import { type Row, sumIn } from "../parts/answers.ts";
+import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
 import { agoWords, clockWords, DAY_MS, mark, momentMs, span, when } from "../parts/marks.ts";
@@ -39,7 +40,7 @@ const facts = part({
   draw: (answers) => answers,
 });
 
-type Answers = ReturnType<(typeof facts)["draw"]>;
+type Answers = Awaited<ReturnType<Awaited<ReturnType<(typeof facts)["read"]>>["draw"]>>;
 
 /** The page of the mirror: whether the rest can be trusted. */
 export const mirrorPage = (address: Address): Drawing => ({
@@ -49,7 +50,7 @@ export const mirrorPage = (address: Address): Drawing => ({
   async draw(tx, moment) {
     const { now, freshness } = moment;
     const { verdict: answers, draw } = await drawBlocks(tx, MIRROR, facts, moment);
-    const blocks = draw();
+    const blocks = await draw(undefined);
     if (freshness.uncounted.includes("build")) {
       const never = await drawNeverSynced(tx, freshness, address);
       const hasRuns = Number(answers.counts[0]?.runs ?? 0) > 0;

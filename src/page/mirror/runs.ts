@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
+import type { Row } from "../parts/answers.ts";
 import { timeAxis } from "../parts/axes.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import {
   clockWords,

@@ -1,6 +1,7 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
+import { type Row, sumIn } from "../parts/answers.ts";
+import { block, type Empty } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { age } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";

@@ -1,6 +1,6 @@
 /** What can be said when builds do not arrive as usual. */
 import { counted, grouped } from "../../base/text.ts";
-import type { Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
 import { clockWords, DAY_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
 
 const LEAST_DAYS = 14;

@@ -1,6 +1,7 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
-import { askEach, block, countIn, type Row } from "../parts/block.ts";
+import { askEach, countIn, type Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
 import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
@@ -25,12 +26,10 @@ export const arrivals = block({
   narrowedBy: {},
   asks: (_: NowScope) => ({}),
   file: () => askForHours(),
-  async next(tx, _found, _scope, { verdict }: NowSaid) {
-    return isSilent(verdict) ? askEach(tx, { rows: askForHours() }) : { rows: null };
-  },
-  draw({ rows }, scope, { facts: { arrivals } }: NowSaid) {
-    if (rows === null) return null;
+  async draw(_found, scope, { verdict, facts: { arrivals } }: NowSaid, tx) {
+    if (!isSilent(verdict)) return null;
     const { now } = scope;
+    const { rows } = await askEach(tx, { rows: askForHours() });
     const hours = rows.map(readHour).toSorted((one, other) => one.from - other.from);
     return {
       title: `Arrivals by hour, ${spanOf(scope).words}`,
@@ -152,11 +151,11 @@ const RULES = [
 export const rules = block({
   id: "rules",
   asks: (_: NowScope) => ({}),
-  draw: (_found, _scope, { verdict }: NowSaid) =>
+  draw: (_found, _scope, { verdict, isQuiet }: NowSaid) =>
     isSilent(verdict)
       ? {
           title: "When this is red",
-          short: "and when amber, plain, or not known",
+          short: isQuiet ? undefined : "and when amber, plain, or not known",
           body: html`<dl class="rules">${RULES.map(
             ([kind, name, say]) => html`<div><dt>${mark(kind, "")}${name}</dt><dd>${say}</dd></div>
 `,
@@ -169,15 +168,12 @@ export const rules = block({
 export const checked = block({
   id: "checked",
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
-  async next(tx, _found, _scope, { isQuiet, facts: { arrivals } }: NowSaid) {
-    return isQuiet ? askEach(tx, { looked: askForLooks(new Date(arrivals.lastBuildAt)) }) : { looked: [] };
-  },
-  draw(
-    { openCounts: [open], looked: [looks] },
-    { now, freshness },
-    { isQuiet, facts: { arrivals } }: NowSaid,
-  ) {
+  async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
+    const since = new Date(arrivals.lastBuildAt);
+    const {
+      looked: [looks],
+    } = await askEach(tx, { looked: askForLooks(since) });
     const last = sinceWords(arrivals, now);
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
     const total = looks?.total_count ?? null;
@@ -209,7 +205,6 @@ export const checked = block({
     ];
     return {
       title: "What was checked",
-      short: "the mirror looks, and the service answers",
       body: html`<ul class="rows">${checks.map(
         ([sign, what, figure, small]) =>
           html`<li><span>${sign} ${what}</span><span class="n">${figure}</span><small>${small}</small></li>

@@ -2,7 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
+import { askEach, countIn, type Row, sumIn } from "../parts/answers.ts";
+import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { keptFields, nearestChoices, renderChips, renderPager } from "../parts/choices.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
@@ -43,8 +44,8 @@ export const failing = block({
     failing: askForFailing(scope, scope.mine),
     totals: askForTotals(),
   }),
-  next: async (tx, { rows }, scope) => ({ fails: await findFailRows(tx, rows, scope) }),
-  draw({ fails, failing, totals }, scope, { of, isQuiet }: NowSaid) {
+  async draw({ rows, failing, totals }, scope, { of, isQuiet }: NowSaid, tx) {
+    const fails = await findFailRows(tx, rows, scope);
     const { choice, mine, now, day } = scope;
     const { show, why, page } = choice;
     const kept = keptBy(scope);

@@ -13,14 +13,19 @@ import { findMine } from "../parts/projects.ts";
 import { arrivals, checked, rules } from "./arrivals.ts";
 import { failing } from "./failing.ts";
 import { keptBy, type NowChoice, type NowScope, SHOWN, type Shown } from "./now-scope.ts";
-import { nowVerdict } from "./now-verdict.ts";
-import { fixed, renderGlance, stuck, why } from "./rail.ts";
+import { type NowSaid, nowVerdict } from "./now-verdict.ts";
+import { fixed, stuck, why } from "./rail.ts";
 import type { NowVerdict } from "./verdict.ts";
 
-const LISTED = [
-  { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },
-] as const;
-const NOW: BlockPage<NowScope> = { name: "now", layout: [arrivals, ...LISTED], kept: keptBy };
+const NOW: BlockPage<NowScope, NowSaid> = {
+  name: "now",
+  layout: [
+    arrivals,
+    { glance: [why, stuck, fixed, rules] },
+    { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },
+  ],
+  kept: keptBy,
+};
 
 /** The page of now: what is broken, since when, why; and whether that is usual. */
 export function nowPage({ query }: Address): Drawing {
@@ -46,13 +51,10 @@ export function nowPage({ query }: Address): Drawing {
       const days = renderDays(found, day, { ...keptBy(scope), day: undefined }, moment.now);
       if (found.refusal !== null) return drawUnknownDay(found.refusal, days);
       const drawn = await drawBlocks(tx, NOW, nowVerdict, scope);
-      const { verdict, bar, isQuiet } = drawn.verdict;
-      const glance = [drawn.facts(why), drawn.facts(stuck), drawn.facts(fixed), drawn.facts(rules)];
+      const { verdict, bar } = drawn.verdict;
       const main = html`${every === undefined ? "" : renderWallboard(every, moment)}${bar}
 ${days}
-${drawn.draw([arrivals])}
-${isQuiet ? "" : renderGlance(glance)}
-${drawn.draw(LISTED)}`;
+${await drawn.draw(drawn.verdict)}`;
       const feed = { href: withQuery("/feed.atom", { day }), title: "What broke and what was fixed" };
       const facts = {
         title: verdict.title,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor, pick, type Question, relation, where } from "../../report/ask.ts";
 import { newestTrouble, troubleFrom } from "../../report/trouble.ts";
-import type { Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { isMine, type Mine } from "../parts/projects.ts";

@@ -1,5 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
-import { countIn, part, type Row, sumIn } from "../parts/block.ts";
+import { countIn, type Row, sumIn } from "../parts/answers.ts";
+import { part } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
 import { foreign, html, type Markup, percent, slugWords, wholePercent } from "../parts/html.ts";
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
@@ -7,7 +8,14 @@ import { dayWords } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict.ts";
 import { longSpan, rangeWords, sinceWords } from "./arrivals-verdict.ts";
-import { askForVerdict, type NowAnswers, type NowSpan, spanOf, spanUntil } from "./now-scope.ts";
+import {
+  askForVerdict,
+  type NowAnswers,
+  type NowScope,
+  type NowSpan,
+  spanOf,
+  spanUntil,
+} from "./now-scope.ts";
 import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts, usualOf } from "./verdict.ts";
 
 /** What the verdict says to the blocks. */
@@ -23,7 +31,7 @@ export interface NowSaid {
 /** What is broken, and whether that is usual, with the figures of the page. */
 export const nowVerdict = part({
   asks: askForVerdict,
-  draw(answers, scope): NowSaid {
+  draw(answers, scope: NowScope): NowSaid {
     const facts = readVerdictFacts(answers, scope);
     const verdict = judge(facts);
     const { arrivals, now } = facts;

@@ -1,10 +1,11 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import { block, countIn, type Row, sumIn } from "../parts/block.ts";
+import { countIn, type Row, sumIn } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { age, agoWords, icon, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
+import { age, agoWords, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
 import { keyEntry, renderKey } from "../parts/plot.ts";
 import {
   askForFixedCounts,
@@ -23,25 +24,6 @@ const MOST_BARS = 8;
 const MOST_FIXED = 5;
 /** Kinds that the line of a phone names. */
 const MOST_NAMED = 3;
-
-/** One answer beside the list of what fails: a block on a wide page, a closed line above that list on a phone. */
-interface Glance {
-  readonly title: string;
-  readonly count?: string;
-  /** The answer in some words. */
-  readonly short: Markup | string;
-  readonly body: Markup;
-}
-
-/** The rail for a phone: each answer is a line that opens. A wide page does not show it. */
-export function renderGlance(answers: readonly (Glance | null)[]): Markup {
-  return html`<section class="block glance" aria-label="At a glance">${answers
-    .filter((one) => one !== null)
-    .map(
-      ({ title, count = "", short, body }) =>
-        html`<details><summary><b>${title}</b><span class="count">${count}</span><small>${short}</small>${icon("next")}</summary>${body}</details>`,
-    )}</section>`;
-}
 
 /** Why builds failed, by kinds, each with how often it is so on a usual day. */
 export const why = block({

@@ -1,6 +1,6 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
-import { countIn, sumIn } from "../parts/block.ts";
+import { countIn, sumIn } from "../parts/answers.ts";
 import { shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { agoWords, clockWords, DAY_MS, momentMs, span, type Tone, when } from "../parts/marks.ts";

@@ -1,249 +1,254 @@
 /**
- * A block of a page is one place: what it asks, what narrows its files, how it is drawn. A page is a list of its blocks in
- * their order. Blocks that need the same answer, or the verdict and a block, ask the same question: equal questions are
- * sent once. A page imports from here and from its own folder, never from another page.
+ * A block of a page is one place: its questions, the parameters that narrow its files, its drawing. A page is a list of its
+ * blocks in their order. Blocks that need the same answer, or the verdict and a block, ask the same question. A page imports
+ * from here and from its own folder, never from another page.
  */
-import { LRUCache } from "lru-cache";
 import type { Question } from "../../report/ask.ts";
-import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { type Asked, createSender, type Found, type Sender } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
 import { type Link, type Query, renderLinks, withQuery } from "./links.ts";
-import { mark } from "./marks.ts";
+import { icon, mark } from "./marks.ts";
 import type { PageMoment } from "./page-moment.ts";
 
-/** A row of a relation, as the driver returns it. */
-export type Row = Readonly<Record<string, unknown>>;
-
-/** A number of a row; 0 where there is no row, or no number. */
-export const countIn = (row: Row | undefined, column: string): number => Number(row?.[column] ?? 0);
-export const sumIn = (rows: readonly Row[], column: string): number =>
-  rows.reduce((sum, row) => sum + countIn(row, column), 0);
-
-/** Questions by name; one that is null is not asked, and has no rows. */
-type Asked = Readonly<Record<string, Question | null>>;
-type Rows<A extends Asked> = Readonly<Record<keyof A, readonly Row[]>>;
-
 /**
- * What is drawn from answers, such as the verdict. `Scope` is the reader's choice as the page has resolved it; `said` is
- * what the verdict of the page drew, which comes first.
+ * Asks questions and draws their answers. `Scope` is the reader's choice as the page has resolved it; `said` is the verdict of
+ * the page, which comes first.
  */
-interface Part<Scope, A extends Asked, Drawn, More, Said> {
+interface Drawing<Scope, A extends Asked, Said, Drawn> {
   /** Also called for the files alone, so it has no effect. */
   asks(scope: Scope): A;
-  /** What is read after the first answers, because its keys are rows of them. @default nothing */
-  next?(tx: TransactionSql, found: Rows<A>, scope: Scope, said: Said): Promise<More>;
-  draw(found: Rows<A> & More, scope: Scope, said: Said): Drawn;
+  /** Reads more by `tx` where the keys of that are rows of the first answers. */
+  draw(found: Found<A>, scope: Scope, said: Said, tx: TransactionSql): Drawn | Promise<Drawn>;
 }
 
-export interface BlockFacts {
-  /** Its anchor: letters and hyphens, once a page. */
-  readonly id: string;
+/** The same for who knows its questions not by their names: what it asked, and what draws the answers. */
+export interface Part<Scope, Said, Drawn> {
+  read(
+    tx: TransactionSql,
+    ask: Sender,
+    scope: Scope,
+  ): Promise<{ readonly asked: Asked; draw(said: Said): Promise<Drawn> }>;
+}
+
+export const part = <Scope, A extends Asked, Said, Drawn>(
+  one: Drawing<Scope, A, Said, Drawn>,
+): Part<Scope, Said, Drawn> => ({
+  async read(tx, ask, scope) {
+    const asked = one.asks(scope);
+    const found = await ask(asked);
+    return { asked, draw: async (said) => one.draw(found, scope, said, tx) };
+  },
+});
+
+interface Heading {
   readonly title: string;
   /** How many there are, or of which time: quiet, beside the title. */
   readonly count?: string;
   /** A sentence below the title. */
   readonly note?: Markup | string;
-  /** CSV, JSON and SQL. @default none */
-  readonly tools?: Offer;
   readonly body: Markup | readonly Markup[];
 }
 
-interface BlockBody extends Omit<BlockFacts, "id" | "tools"> {
+interface BlockBody extends Heading {
+  /** The answer in some words, for the line that stands for the block on a phone. @default no such line */
+  readonly short?: Markup | string | undefined;
   /** Why there is nothing to show, in place of the body. */
   readonly empty?: Empty | false | undefined;
 }
 
-/** `Body` may have more than a block shows, such as the line that stands for it on a phone. Drawn as null it is not shown. */
-interface Block<
-  Scope,
-  A extends Asked = Asked,
-  Body extends BlockBody = BlockBody,
-  More = unknown,
-  Said = unknown,
-> extends Part<Scope, A, Body | null, More, Said> {
-  /** Its anchor, and the name of its files. */
+interface BlockFacts {
+  /** Its anchor, and the name of its files: letters and hyphens, once a page. */
   readonly id: string;
-  /** What narrows its files. @default it has none */
-  readonly narrowedBy?: Parameters;
-  /** What its files have. @default `rows` of what it asks */
+  /** The parameters that narrow its files. @default it has none */
+  readonly narrowedBy?: Parameters | undefined;
+}
+
+/** Drawn as null it is not shown. */
+interface Block<Scope, Said> extends BlockFacts, Part<Scope, Said, BlockBody | null> {
+  /** The rows of its files; `asked` are its questions, where they were made already. */
+  file(scope: Scope, asked?: Asked): Question | undefined;
+}
+
+interface BlockDrawing<Scope, A extends Asked, Said>
+  extends BlockFacts,
+    Drawing<Scope, A, Said, BlockBody | null> {
+  /** @default `rows` of its questions */
   file?(scope: Scope): Question;
 }
 
-export const block = <Scope, A extends Asked, Body extends BlockBody, More = unknown, Said = unknown>(
-  one: Block<Scope, A, Body, More, Said>,
-) => one;
-export const part = <Scope, A extends Asked, Drawn, More = unknown, Said = unknown>(
-  one: Part<Scope, A, Drawn, More, Said>,
-) => one;
+export const block = <Scope, A extends Asked, Said = unknown>(
+  one: BlockDrawing<Scope, A, Said>,
+): Block<Scope, Said> => ({
+  id: one.id,
+  narrowedBy: one.narrowedBy,
+  file: (scope, asked: Asked = one.asks(scope)) =>
+    one.narrowedBy && (one.file?.(scope) ?? asked.rows ?? undefined),
+  ...part(one),
+});
 
-type Column<Scope> = readonly Block<Scope>[];
+type Blocks<Scope, Said> = readonly Block<Scope, Said>[];
 
-/** From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. */
-export type Layout<Scope> = readonly (
-  | Block<Scope>
-  | readonly Column<Scope>[]
-  | { readonly main: Column<Scope>; readonly rail: Column<Scope>; readonly railLabel: string }
+/**
+ * From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. A glance has lines
+ * that stand for blocks of the rail on a phone.
+ */
+type Layout<Scope, Said> = readonly (
+  | Block<Scope, Said>
+  | readonly Blocks<Scope, Said>[]
+  | { readonly glance: Blocks<Scope, Said> }
+  | {
+      readonly main: Blocks<Scope, Said>;
+      readonly rail: Blocks<Scope, Said>;
+      readonly railLabel: string;
+    }
 )[];
 
-export interface BlockPage<Scope> {
+export interface BlockPage<Scope, Said = unknown> {
   /** Its name in the addresses of files. */
   readonly name: string;
-  readonly layout: Layout<Scope>;
+  readonly layout: Layout<Scope, Said>;
   /** The choice that its files keep. */
   kept(scope: Scope): Query;
 }
 
-const blocksOf = <Scope>(layout: Layout<Scope>): Block<Scope>[] =>
-  layout.flatMap((one) => ("id" in one ? [one] : "rail" in one ? [...one.main, ...one.rail] : one.flat()));
+const blocksOf = <Scope, Said>(layout: Layout<Scope, Said>): Blocks<Scope, Said> =>
+  layout.flatMap((row) => {
+    if ("id" in row) return [row];
+    return "rail" in row ? [...row.main, ...row.rail] : "glance" in row ? [] : row.flat();
+  });
 
-const fileOf = <Scope>(one: Block<Scope>, scope: Scope, asked?: Asked): Question | undefined =>
-  one.narrowedBy && (one.file?.(scope) ?? (asked ?? one.asks(scope)).rows ?? undefined);
-
-/** What narrows the rows of a block: parameters of the query, each with its values where these are few. */
+/** Parameters of the query, each with its values where these are few. */
 type Parameters = Readonly<Record<string, readonly string[] | null>>;
 
 /** How a page gives the rows of its blocks as files. */
 export interface PageFiles {
   readonly parameters: Readonly<Record<string, Parameters>>;
-  /** What each block asks, by its id. Throws ConfigError for a choice that names nothing. */
+  /** The question of each block, by its id. Throws ConfigError for a choice that names nothing. */
   ask(tx: TransactionSql, moment: PageMoment): Promise<Readonly<Record<string, Question>>>;
 }
 
 /** The files of a page's blocks; `find` resolves the reader's choice, to undefined where there is nothing to ask. */
-export function filesOf<Scope>(
-  { layout }: BlockPage<Scope>,
+export function filesOf<Scope, Said>(
+  { layout }: BlockPage<Scope, Said>,
   find: (tx: TransactionSql, moment: PageMoment) => Scope | undefined | Promise<Scope | undefined>,
 ): PageFiles {
   const blocks = blocksOf(layout);
   return {
     parameters: Object.fromEntries(
-      blocks.flatMap((one) => (one.narrowedBy ? [[one.id, one.narrowedBy]] : [])),
+      blocks.flatMap(({ id, narrowedBy }) => (narrowedBy ? [[id, narrowedBy]] : [])),
     ),
     async ask(tx, moment) {
       const scope = await find(tx, moment);
       if (scope === undefined) return {};
-      const files = blocks.map((one) => [one.id, fileOf(one, scope)] as const);
+      const files = blocks.map((one) => [one.id, one.file(scope)] as const);
       return Object.fromEntries(files.flatMap(([id, file]) => (file ? [[id, file]] : [])));
     },
   };
 }
 
 /**
- * Asks all that a page needs at once, then what the answers lead to. `verdict` is drawn first; `draw` draws the blocks, `facts`
- * gives one of them, with its tools, to what is drawn otherwise.
+ * Asks all that a page needs at once, and gives the verdict; `draw` then draws the blocks by it, or by what the page makes of
+ * it.
  */
-export async function drawBlocks<Scope, A extends Asked, Said, More>(
+export async function drawBlocks<Scope, Said, Verdict>(
   tx: TransactionSql,
-  { name, layout, kept }: BlockPage<Scope>,
-  verdict: Part<Scope, A, Said, More, unknown>,
+  { name, layout, kept }: BlockPage<Scope, Said>,
+  verdict: Part<Scope, undefined, Verdict>,
   scope: Scope,
-) {
-  type AnyPart = Part<Scope, Asked, unknown, unknown, unknown>;
-  const blocks = blocksOf(layout);
+): Promise<{ readonly verdict: Verdict; draw(said: Said): Promise<Markup> }> {
   const ask = createSender(tx);
-  const parts: AnyPart[] = [verdict as AnyPart, ...blocks];
-  const questions = new Map(parts.map((one) => [one, one.asks(scope)]));
-  const asked = new Map(
-    await Promise.all([...questions].map(async ([one, its]) => [one, await ask(its)] as const)),
-  );
-  const find = async (one: AnyPart, said: unknown) => {
-    const rows = asked.get(one) ?? {};
-    return { ...rows, ...((await one.next?.(tx, rows, scope, said)) as object) };
+  const blocks = blocksOf(layout);
+  const [judge, reads] = await Promise.all([
+    verdict.read(tx, ask, scope),
+    Promise.all(blocks.map(async (one) => [one, await one.read(tx, ask, scope)] as const)),
+  ]);
+  const toolsOf = (one: Block<Scope, Said>, asked: Asked): Tools | undefined => {
+    const question = one.file(scope, asked);
+    const own = Object.fromEntries(Object.keys(one.narrowedBy ?? {}).map((key) => [key, kept(scope)[key]]));
+    const href = (ending: string) => withQuery(`/files/${name}/${one.id}.${ending}`, own);
+    return question && { question, href };
   };
-  const said = verdict.draw((await find(verdict as AnyPart, undefined)) as Rows<A> & More, scope, undefined);
-  const found = new Map(
-    await Promise.all(blocks.map(async (one) => [one.id, await find(one, said)] as const)),
-  );
+  return {
+    verdict: await judge.draw(undefined),
+    async draw(said) {
+      const drawn = await Promise.all(
+        reads.map(async ([one, { asked, draw }]) => {
+          const body = await draw(said);
+          return [one, body && { id: one.id, ...body, tools: toolsOf(one, asked) }] as const;
+        }),
+      );
+      return renderLayout(layout, new Map(drawn));
+    },
+  };
+}
 
-  function facts<B extends Asked, Body extends BlockBody, M, S>(one: Block<Scope, B, Body, M, S>) {
-    const { id, narrowedBy = {} } = one;
-    const body = one.draw(found.get(id) as Rows<B> & M, scope, said as unknown as S);
-    const plain = one as unknown as Block<Scope>;
-    const question = fileOf(plain, scope, questions.get(plain));
-    const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
-    const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
-    const tools = question && { tools: { question, href } };
-    return body && { id, ...tools, ...body, body: body.empty ? renderNoRows(...body.empty) : body.body };
-  }
-  const column = (all: Column<Scope>) =>
-    html`${all.map((one) => {
-      const drawn = facts(one);
-      return html`${drawn && renderBlock(drawn)}
+function renderLayout<Scope, Said>(
+  layout: Layout<Scope, Said>,
+  drawn: ReadonlyMap<Block<Scope, Said>, DrawnBlock | null>,
+): Markup {
+  const column = (blocks: Blocks<Scope, Said>) =>
+    blocks.map((one) => {
+      const body = drawn.get(one);
+      return html`${body && renderBlock(body)}
 `;
-    })}`;
-  const draw = (shown: Layout<Scope> = layout): Markup =>
-    html`${shown.map((one) => {
-      if ("id" in one) return column([one]);
-      if ("rail" in one)
-        return html`<div class="cols">
+    });
+  return html`${layout.map((row) => {
+    if ("id" in row) return column([row]);
+    if ("glance" in row)
+      return html`
+${renderGlance(row.glance.map((one) => drawn.get(one)))}
+`;
+    if ("rail" in row)
+      return html`<div class="cols">
 <div class="col">
-${column(one.main)}</div>
-<aside class="col rail" aria-label="${one.railLabel}">
-${column(one.rail)}</aside>
+${column(row.main)}</div>
+<aside class="col rail" aria-label="${row.railLabel}">
+${column(row.rail)}</aside>
 </div>`;
-      return html`<div class="pair">
-${one.map(
+    return html`<div class="pair">
+${row.map(
   (inner) => html`<div class="col">
 ${column(inner)}</div>
 `,
 )}</div>
 `;
-    })}`;
-  return { verdict: said, facts, draw };
+  })}`;
 }
 
-type Answer = Promise<readonly Row[]>;
-const KEPT = new WeakMap<TransactionSql, LRUCache<string, Answer>>();
-/** Four pages have no more questions. */
-const MOST_KEPT = 100;
-
-/** Lets the pages that are drawn one after the other from this snapshot share their answers, the latest ones. */
-export function keepAnswers(tx: TransactionSql): void {
-  KEPT.set(tx, new LRUCache({ max: MOST_KEPT }));
+/** The rail for a phone: each answer is a line that opens. A wide page does not show it. */
+function renderGlance(blocks: readonly (DrawnBlock | null | undefined)[]): Markup | "" {
+  const lines = blocks.flatMap((one) => (one?.short === undefined ? [] : one));
+  if (lines.length === 0) return "";
+  return html`<section class="block glance" aria-label="At a glance">${lines.map(
+    (one) =>
+      html`<details><summary><b>${one.title}</b><span class="count">${one.count ?? ""}</span><small>${one.short}</small>${icon("next")}</summary>${bodyOf(one)}</details>`,
+  )}</section>`;
 }
 
-/**
- * Sends questions over the transaction's connection without waiting for the answers before, equal ones once. The
- * transaction must not end before all needed answers have been awaited.
- */
-function createSender(tx: TransactionSql) {
-  const sent = KEPT.get(tx) ?? new Map<string, Answer>();
-  const send = ({ text, params }: WrittenStatement) => {
-    const key = JSON.stringify([text, params]);
-    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
-    // When one question fails, all later ones fail too, and nothing may be waiting for them.
-    answer.catch(() => {});
-    sent.set(key, answer);
-    return answer;
-  };
-  return async <Name extends string>(questions: Readonly<Record<Name, WrittenStatement | null>>) => {
-    const rows = Object.entries<WrittenStatement | null>(questions).map(
-      async ([name, question]) => [name, question === null ? [] : await send(question)] as const,
-    );
-    return Object.fromEntries(await Promise.all(rows)) as Record<Name, readonly Row[]>;
-  };
-}
-
-/** The rows of each of the questions, which are all sent at once. */
-export const askEach = <Name extends string>(
-  tx: TransactionSql,
-  questions: Readonly<Record<Name, WrittenStatement | null>>,
-): Promise<Record<Name, readonly Row[]>> => createSender(tx)(questions);
-
-interface Offer {
+interface Tools {
   readonly question: Question;
   /** The address of a file of its rows. */
   href(ending: "csv" | "json"): string;
 }
 
+interface DrawnBlock extends BlockBody {
+  readonly id: string;
+  /** CSV, JSON and SQL. @default none */
+  readonly tools?: Tools | undefined;
+}
+
+const bodyOf = ({ empty, body }: BlockBody) => (empty ? renderNoRows(...empty) : body);
+
 /** One answer of a page: a heading with its quiet tools, and the answer. */
-export function renderBlock({ id, title, count, note, tools, body }: BlockFacts): Markup {
+export function renderBlock(one: DrawnBlock): Markup {
+  const { id, title, count, note, tools } = one;
   return html`<section class="block" id="${id}" aria-labelledby="${id}-t">
 <header class="bh"><h2 id="${id}-t">${title}
   ${count === undefined ? "" : html` <span class="count">${count}</span>`}</h2>
   ${tools === undefined ? "" : renderTools(id, title, tools)}
   ${note === undefined ? "" : html`<p class="note">${note}</p>`}</header>
-${body}
+${bodyOf(one)}
 </section>`;
 }
 
@@ -251,7 +256,7 @@ ${body}
  * The quiet tools of a block: its rows as CSV and JSON, and its SQL. The SQL opens in a popover; a browser
  * without popovers has it in the page.
  */
-function renderTools(id: string, title: string, { question, href }: Offer): Markup {
+function renderTools(id: string, title: string, { question, href }: Tools): Markup {
   return html`<div class="tools">
     <a href="${href("csv")}" download>CSV<span class="unseen"> of ${title}</span></a>
     <a href="${href("json")}">JSON<span class="unseen"> of ${title}</span></a>

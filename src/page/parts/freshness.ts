@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { ask, askFor, pick, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
-import { askEach, type Row } from "./block.ts";
+import { askEach, type Row } from "./answers.ts";
 import { momentMs } from "./marks.ts";
 import { type Freshness, type PageMoment, pageMoment } from "./page-moment.ts";
 

@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted } from "../../base/text.ts";
 import { ask, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row, sumIn } from "./block.ts";
+import { askEach, countIn, type Row, sumIn } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 

@@ -1,6 +1,7 @@
 import { counted } from "../../base/text.ts";
+import { type Row, sumIn } from "./answers.ts";
 import { type Span, spansOf } from "./axes.ts";
-import { type Empty, type Row, sumIn } from "./block.ts";
+import type { Empty } from "./block.ts";
 import { type Count, differenceOf } from "./changes.ts";
 import { type Days, dayNumber, type Period } from "./period.ts";
 

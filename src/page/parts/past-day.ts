@@ -2,7 +2,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { parseTime } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "./block.ts";
+import { askEach } from "./answers.ts";
 import { type Chip, keptFields, renderChips } from "./choices.ts";
 import { html } from "./html.ts";
 import type { Query } from "./links.ts";

@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { readTimeBounds } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "./block.ts";
+import { askEach } from "./answers.ts";
 import { type Chip, renderChips } from "./choices.ts";
 import { html, type Markup } from "./html.ts";
 import type { Query } from "./links.ts";

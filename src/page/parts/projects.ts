@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { createNearest } from "../../base/config/nearest-names.ts";
 import { askFor } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import type { Row } from "./block.ts";
+import type { Row } from "./answers.ts";
 import { foreign, html, type Markup } from "./html.ts";
 
 const NEAREST_SHOWN = 5;

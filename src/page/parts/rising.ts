@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "./block.ts";
+import type { Row } from "./answers.ts";
 import { shorten } from "./html.ts";
 import { withQuery } from "./links.ts";
 import { clockWords, momentMs, when } from "./marks.ts";

@@ -1,5 +1,5 @@
 import { grouped } from "../../base/text.ts";
-import type { Row } from "./block.ts";
+import type { Row } from "./answers.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink } from "./links.ts";

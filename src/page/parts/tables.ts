@@ -1,4 +1,4 @@
-import type { Row } from "./block.ts";
+import type { Row } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
 import { icon } from "./marks.ts";

@@ -2,7 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import { askEach, block, type Empty, type Row, renderNoRows } from "../parts/block.ts";
+import { askEach, type Row } from "../parts/answers.ts";
+import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
@@ -41,21 +42,19 @@ export const builds = block({
     totals: askForTotals(scope),
     series: askForSeries(scope),
   }),
-  /** The project's versions, where the chosen one has no build. */
-  async next(tx, { rows }, { choice: { only }, subject }) {
-    if (rows.length > 0 || only.version === undefined) return { versions: [] };
-    const { versions } = await askEach(tx, { versions: askForVersionNames(subject.id) });
-    return { versions: versions.map(({ version_slug }) => String(version_slug)) };
-  },
-  draw(found, scope) {
-    const { choice } = scope;
+  async draw(found, scope, _said, tx) {
+    const { choice, subject } = scope;
+    // The project's versions, where the chosen one has no build.
+    const isUnknown = found.rows.length === 0 && choice.only.version !== undefined;
+    const { versions } = await askEach(tx, { versions: isUnknown ? askForVersionNames(subject.id) : null });
+    const names = versions.map(({ version_slug }) => String(version_slug));
     const [total, all] = [numberOf(found.chosen, "builds"), numberOf(found.totals, "builds")];
     const main = found.series.find(({ is_main }) => is_main === true);
     return {
       title: titleOf(choice, total),
       ...(isNarrowed(choice.only) && { count: onlyWords(choice.only) }),
       body: html`${renderChoices(scope, main, total, all)}
-${found.rows.length === 0 ? renderNoRows(...noBuilds(scope, found.versions, total, all)) : renderStrip(scope, found.rows, total)}`,
+${found.rows.length === 0 ? renderNoRows(...noBuilds(scope, names, total, all)) : renderStrip(scope, found.rows, total)}`,
     };
   },
 });
@@ -221,8 +220,9 @@ export const versions = block({
   id: "versions",
   narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForSeries(scope) }),
-  next: (tx, { rows }, scope) => findStrips(tx, scope, rows),
-  draw({ rows: series, strips }, { choice, href, now }) {
+  async draw({ rows: series }, scope, _said, tx) {
+    const { choice, href, now } = scope;
+    const strips = await findStrips(tx, scope, series);
     const total = numberOf(series, "total");
     const columns: Column[] = [
       { head: "Version · format", isName: true, cell: (row) => nameOf(row, href) },

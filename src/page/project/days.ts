@@ -12,9 +12,9 @@ export const days = block({
   narrowedBy: OWN,
   asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id }, at }) => askForMainDays([id], at),
-  next: async (tx, _found, { subject: { id }, at }) => ({ main: (await findMainDays(tx, [id], at))(id) }),
-  draw({ main }, { subject, now }) {
+  async draw(_found, { subject, at, now }, _said, tx) {
     if (subject.id === "-1") return null;
+    const main = (await findMainDays(tx, [subject.id], at))(subject.id);
     const [first, last] = [main.days[0], main.days.at(-1)].map((day) => dayName(day?.number ?? 0, now));
     return {
       title: `Main docs, ${MAIN_DAYS} days`,

@@ -2,7 +2,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type BlockPage, drawBlocks, filesOf, type Row, renderBlock } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { type BlockPage, drawBlocks, filesOf, renderBlock } from "../parts/block.ts";
 import { readPageNumber } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
@@ -59,7 +60,7 @@ export function projectPage({ name: slug, query }: Address): Drawing {
       const { verdict, draw } = await drawBlocks(tx, PROJECT, projectVerdict, scope);
       const main = html`${renderTwins(projects, scope.subject, moment.now)}
 ${verdict.bar}
-${draw()}`;
+${await draw(undefined)}`;
       const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
       const title = `${verdict.sign} ${shorten(slug, 80)}`;
       return { status: 200, facts: { title, tone: verdict.tone, tab: "/projects", main, feed } };

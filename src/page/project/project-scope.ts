@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row } from "../parts/block.ts";
+import { askEach, countIn, type Row } from "../parts/answers.ts";
 import { isKnownTime } from "../parts/bounds.ts";
 import type { Query } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
@@ -155,5 +155,5 @@ cross join lateral (
 ) as last`,
   });
   const outcomes = new Map(strips.map(({ place, outcomes }) => [rows[Number(place)], outcomes]));
-  return { strips: (row: Row) => (outcomes.get(row) as string[] | null | undefined) ?? [] };
+  return (row: Row) => (outcomes.get(row) as string[] | null | undefined) ?? [];
 }

@@ -2,7 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { block, type Empty, part, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block, type Empty, part } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
 import { foreign, html, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
@@ -72,19 +73,16 @@ function judgeProject(answers: Answers, { project, now, isNow }: ProjectScope) {
 /** The verdict of a project with its cause, the links that matter, and its figures. */
 export const projectVerdict = part({
   asks: askForVerdict,
-  /** Where the service has the documentation, which no relation of the reports says. */
-  async next(tx, _found, { subject }) {
+  async draw(answers, scope, _said, tx) {
+    const { project, subject, now } = scope;
+    // Where the service has the documentation, which no relation of the reports says.
     const [row] = await tx<{ subdomain: string | null }[]>`
       select subdomain from mirror.projects where id = ${subject.id}`;
-    return { address: row?.subdomain ?? null };
-  },
-  draw({ address, ...answers }, scope) {
-    const { project, subject, now } = scope;
     const { look, mark, rest, tone, sign } = judgeProject(answers, scope);
     const [worst] = answers.failing;
     const slug = String(project.project_slug);
     const name = project.project_name === slug ? slugWords(slug) : foreign(String(project.project_name), 80);
-    const upstream = outsideLink(address, html`Documentation upstream ${icon("out")}`);
+    const upstream = outsideLink(row?.subdomain, html`Documentation upstream ${icon("out")}`);
     const bar = renderVerdict({
       look,
       mark,
@@ -242,8 +240,9 @@ export const failing = block({
   id: "failing",
   narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForFailing(scope), totals: askForTotals(scope) }),
-  next: (tx, { rows }, scope) => findStrips(tx, scope, rows),
-  draw({ rows, totals, strips }, { now, isNow }) {
+  async draw({ rows, totals }, scope, _said, tx) {
+    const { now, isNow } = scope;
+    const strips = await findStrips(tx, scope, rows);
     const total = numberOf(rows, "total");
     return {
       title: isNow ? "Failing now" : "Failing then",

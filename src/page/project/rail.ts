@@ -2,7 +2,8 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
-import { block, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { boundList, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
@@ -95,9 +96,9 @@ export const facts = block({
   narrowedBy: OWN,
   asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id } }) => askFor("dim_projects", {}, [sql`${dim.project_id} = ${id}`]),
-  next: async (tx, _found, { subject }) => ({ maintainers: await findMaintainers(tx, [subject.id]) }),
-  draw({ maintainers }, { project, subject, now }) {
+  async draw(_found, { project, subject, now }, _said, tx) {
     if (subject.id === "-1") return null;
+    const maintainers = await findMaintainers(tx, [subject.id]);
     const quiet = (words: string) => html`<span class="quiet">${words}</span>`;
     const given = (column: string): string => String(project[column] ?? "");
     const text = (column: string, otherwise = "not said") =>

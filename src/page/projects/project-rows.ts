@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type Row } from "../parts/block.ts";
+import { askEach, type Row } from "../parts/answers.ts";
 import { rateDot } from "../parts/changes.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";

@@ -1,14 +1,13 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import { askEach, type Row } from "../parts/answers.ts";
 import {
-  askEach,
   type BlockPage,
   block,
   drawBlocks,
   filesOf,
   part,
-  type Row,
   renderHead,
   renderNoRows,
 } from "../parts/block.ts";
@@ -54,13 +53,9 @@ const STATE_NAMES = Object.keys(STATES) as State[];
 /** How many projects there are, and the build whose id was searched for. */
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
-  async next(tx, _found, { choice: { q } }) {
-    return {
-      build: q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined,
-      person: await findMine(tx, q),
-    };
-  },
-  draw({ list, build, person }, { isBuilt, now }) {
+  async draw({ list }, { choice: { q }, isBuilt, now }, _said, tx) {
+    const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
+    const person = await findMine(tx, q);
     return html`${renderHead("Projects", sayHowMany(countsOf(list[0]), isBuilt))}
 ${build === undefined ? "" : renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
   },
@@ -71,7 +66,8 @@ const projects = block({
   narrowedBy: { q: null, maintainer: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   file: ({ choice }) => askForProjects(choice),
-  async next(tx, { list }, { choice: { q }, at }) {
+  async draw({ list }, { choice, now, at }, _said, tx) {
+    const { q } = choice;
     const rows = await findProjectRows(
       tx,
       list.filter(({ project_id }) => project_id !== null),
@@ -79,10 +75,7 @@ const projects = block({
     );
     const count = countsOf(list[0]);
     const isUnnamed = q !== undefined && count("all") > 0 && count("found") === 0;
-    return { rows, alike: isUnnamed ? await findAlike(tx, q, at) : [] };
-  },
-  draw({ list, rows, alike }, { choice, now }) {
-    const count = countsOf(list[0]);
+    const alike = isUnnamed ? await findAlike(tx, q, at) : [];
     const total = foundBy(choice, count);
     return {
       title: titleOf(choice),
@@ -138,7 +131,7 @@ export function projectsPage({ query }: Address): Drawing {
       const { q } = scope.choice;
       const { verdict, draw } = await drawBlocks(tx, PROJECTS, head, scope);
       const main = html`${verdict}
-${draw()}`;
+${await draw(undefined)}`;
       const facts = { title: titleOf(scope.choice), tab: PATH, main } as const;
       return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
     },

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { ask, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/block.ts";
+import { askEach } from "../parts/answers.ts";
 
 const project = relation("dim_projects");
 

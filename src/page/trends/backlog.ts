@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, relation } from "../../report/ask.ts";
+import { sumIn } from "../parts/answers.ts";
 import { dayAxis, drawDates, spansOf } from "../parts/axes.ts";
-import { block, sumIn } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
 import { dayNumber, daysName } from "../parts/period.ts";
 import { drawBar, drawPlot, levelLine, renderKey, swatch } from "../parts/plot.ts";

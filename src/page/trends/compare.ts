@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import { grouped } from "../../base/text.ts";
 import { ask, type Question, relation, where } from "../../report/ask.ts";
-import { block, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import {
   type Count,
   differenceOf,

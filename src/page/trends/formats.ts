@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
-import { block, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { type Count, rateDot } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";

@@ -2,8 +2,9 @@ import { scaleLog } from "d3-scale";
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, pick, relation } from "../../report/ask.ts";
+import { type Row, sumIn } from "../parts/answers.ts";
 import { dayAxis, drawDates, type Span } from "../parts/axes.ts";
-import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
+import { block, type Empty } from "../parts/block.ts";
 import {
   type Bound,
   boundList,

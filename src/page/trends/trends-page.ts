@@ -2,7 +2,8 @@ import { nearestNames } from "../../base/config/nearest-names.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type BlockPage, drawBlocks, type Empty, filesOf } from "../parts/block.ts";
+import { askEach } from "../parts/answers.ts";
+import { type BlockPage, drawBlocks, type Empty, filesOf } from "../parts/block.ts";
 import { readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
@@ -93,12 +94,12 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
     return drawNothing("No build of these days is known.", noDayMatches(withQuery(PATH, { type })));
   const scope = scopeOf(choice, chosen, moment);
   const { period } = scope;
-  const { verdict, draw: drawAll } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
+  const { verdict, draw: drawBelow } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips(PATH, period, choice, { type })}
 ${renderPeriodForm(PATH, period, renderTypes(type, types))}</div>
 ${period === chosen ? "" : SHORTENED}
-${drawAll()}`;
+${await drawBelow(undefined)}`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
   return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
 }

@@ -1,7 +1,8 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation, where } from "../../report/ask.ts";
-import { block, type Row } from "../parts/block.ts";
+import type { Row } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";

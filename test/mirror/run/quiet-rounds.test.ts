@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/source-zone.ts";
 import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
-import { askEach } from "../../../src/page/parts/block.ts";
+import { askEach } from "../../../src/page/parts/answers.ts";
 import type { Address } from "../../../src/page/parts/document.ts";
 import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";

@@ -14,7 +14,9 @@ async function draw(
   const found = { rows, totals: [{ first_day: isNew ? null : "2025-01-01" }] };
   const of = { short: "24 h", words: "last 24 hours" };
   const said = { isQuiet: false, of, facts: { finishedLately: 9 } };
-  return String(await why.draw(found, { at: AT } as never, said as never)?.body);
+  const asks = { at: AT, day: undefined } as never;
+  const { draw } = await why.read({} as never, async () => found as never, asks);
+  return String((await draw(said as never))?.body);
 }
 const widths = (drawn: string) =>
   [...drawn.matchAll(/<rect class="m-bad" width="([^"]*)"/g)].map(([, width]) => width);

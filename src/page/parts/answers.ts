@@ -1,0 +1,55 @@
+/** Questions to the reports and the rows that answer them: sent at once over one connection, equal ones once. */
+import { LRUCache } from "lru-cache";
+import type { Question } from "../../report/ask.ts";
+import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
+
+/** A row of a relation, as the driver returns it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** A number of a row; 0 where there is no row, or no number. */
+export const countIn = (row: Row | undefined, column: string): number => Number(row?.[column] ?? 0);
+export const sumIn = (rows: readonly Row[], column: string): number =>
+  rows.reduce((sum, row) => sum + countIn(row, column), 0);
+
+/** Questions by name; one that is null is not asked, and has no rows. */
+export type Asked = Readonly<Record<string, Question | null>>;
+export type Found<A extends Asked> = { readonly [Name in keyof A]: readonly Row[] };
+
+type Answer = Promise<readonly Row[]>;
+const KEPT = new WeakMap<TransactionSql, LRUCache<string, Answer>>();
+/** Four pages have no more questions. */
+const MOST_KEPT = 100;
+
+/** Lets the pages that are drawn one after the other from this snapshot share their answers, the latest ones. */
+export function keepAnswers(tx: TransactionSql): void {
+  KEPT.set(tx, new LRUCache({ max: MOST_KEPT }));
+}
+
+/** Sends questions, and gives the rows of each when all are there. */
+export type Sender = <A extends Asked>(questions: A) => Promise<Found<A>>;
+
+/**
+ * Sends questions over the transaction's connection without waiting for the answers before, equal ones once. The
+ * transaction must not end before all needed answers have been awaited.
+ */
+export function createSender(tx: TransactionSql): Sender {
+  const sent = KEPT.get(tx) ?? new Map<string, Answer>();
+  const send = ({ text, params }: WrittenStatement) => {
+    const key = JSON.stringify([text, params]);
+    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
+    // When one question fails, all later ones fail too, and nothing may be waiting for them.
+    answer.catch(() => {});
+    sent.set(key, answer);
+    return answer;
+  };
+  return async <A extends Asked>(questions: A) => {
+    const rows = Object.entries(questions).map(
+      async ([name, question]) => [name, question === null ? [] : await send(question)] as const,
+    );
+    return Object.fromEntries(await Promise.all(rows)) as Found<A>;
+  };
+}
+
+/** The rows of each of the questions, which are all sent at once. */
+export const askEach = <A extends Asked>(tx: TransactionSql, questions: A): Promise<Found<A>> =>
+  createSender(tx)(questions);
