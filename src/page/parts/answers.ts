@@ -3,17 +3,24 @@ import { LRUCache } from "lru-cache";
 import type { Question } from "../../report/ask.ts";
 import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
 
-/** A row of a relation, as the driver returns it. */
+/** A row by its columns. Numbers are numbers, and times are the text of Postgres. */
 export type Row = Readonly<Record<string, unknown>>;
+
+/** A question whose author says what its rows are. */
+export interface Asks<R> extends Question {
+  readonly row?: R;
+}
+
+/** Questions by name; one that is null is not asked, and has no rows. */
+export type Asked = Readonly<Record<string, Asks<unknown> | null>>;
+type RowOf<Q> = Q extends { readonly row?: infer R } ? (unknown extends R ? Row : R) : Row;
+/** The rows of each. */
+export type Found<A extends Asked> = { readonly [Name in keyof A]: readonly RowOf<NonNullable<A[Name]>>[] };
 
 /** A number of a row; 0 where there is no row, or no number. */
 export const countIn = (row: Row | undefined, column: string): number => Number(row?.[column] ?? 0);
 export const sumIn = (rows: readonly Row[], column: string): number =>
   rows.reduce((sum, row) => sum + countIn(row, column), 0);
-
-/** Questions by name; one that is null is not asked, and has no rows. */
-export type Asked = Readonly<Record<string, Question | null>>;
-export type Found<A extends Asked> = { readonly [Name in keyof A]: readonly Row[] };
 
 type Answer = Promise<readonly Row[]>;
 const KEPT = new WeakMap<TransactionSql, LRUCache<string, Answer>>();
@@ -36,7 +43,7 @@ export function createSender(tx: TransactionSql): Sender {
   const sent = KEPT.get(tx) ?? new Map<string, Answer>();
   const send = ({ text, params }: WrittenStatement) => {
     const key = JSON.stringify([text, params]);
-    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
+    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then(withNumbers);
     // When one question fails, all later ones fail too, and nothing may be waiting for them.
     answer.catch(() => {});
     sent.set(key, answer);
@@ -48,6 +55,16 @@ export function createSender(tx: TransactionSql): Sender {
     );
     return Object.fromEntries(await Promise.all(rows)) as Found<A>;
   };
+}
+
+/** The type of sums and quotients, which the driver leaves as text. */
+const NUMERIC = 1700;
+
+function withNumbers(rows: Awaited<ReturnType<typeof runText<Row>>>): readonly Row[] {
+  const numeric = rows.columns.filter(({ type }) => type === NUMERIC);
+  const numbersOf = (row: Row) =>
+    numeric.map(({ name }) => [name, row[name] === null ? null : Number(row[name])] as const);
+  return numeric.length === 0 ? rows : rows.map((row) => ({ ...row, ...Object.fromEntries(numbersOf(row)) }));
 }
 
 /** The rows of each of the questions, which are all sent at once. */

@@ -222,7 +222,8 @@ function renderGlance(blocks: readonly (DrawnBlock | null | undefined)[]): Marku
   if (lines.length === 0) return "";
   return html`<section class="block glance" aria-label="At a glance">${lines.map(
     (one) =>
-      html`<details><summary><b>${one.title}</b><span class="count">${one.count ?? ""}</span><small>${one.short}</small>${icon("next")}</summary>${bodyOf(one)}</details>`,
+      html`<details><summary><b>${one.title}</b><span class="count">${one.count ?? ""}</span>
+        <small>${one.short}</small>${icon("next")}</summary>${bodyOf(one)}</details>`,
   )}</section>`;
 }
 
