@@ -3,7 +3,7 @@ import { isRecoveryConflict } from "../store/connection/sql.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
 import { BusyError } from "./cache/gate.ts";
 import { renderBlock } from "./parts/block.ts";
-import type { DocumentFacts } from "./parts/document.ts";
+import type { Draft } from "./parts/document.ts";
 import { html, shorten } from "./parts/html.ts";
 import { mark } from "./parts/marks.ts";
 import { faultNotice } from "./parts/notice.ts";
@@ -61,13 +61,12 @@ export function explainPageFailure(error: unknown) {
 const DOCTOR = html`<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre>`;
 
 /** The page while the database does not answer: that nothing is known now, and where to look. */
-export function awayNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {
-  const facts = faultNotice(title, words, path, requestId);
+export function awayNotice(title: string, words: string, path: string, requestId?: string): Draft {
+  const { verdict } = faultNotice(title, words, path, requestId);
   return {
-    ...facts,
-    title: "! Database away",
+    verdict: { ...verdict, title: "! Database away" },
     age: html`<a class="fresh warn" href="${path}">${mark("warn", "look here")}<span><b>Database away</b></span></a>`,
-    main: html`${facts.main}
+    main: html`
 ${renderBlock({
   id: "look",
   title: "Where to look",

@@ -101,8 +101,8 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const facts = { age: renderAge(freshness, now), ...draft.facts, limits, service: freshness.service };
-      return { ...draft, body: await renderDocument(facts, style.href) };
+      const facts = { age: renderAge(freshness, now), ...draft, limits, service: freshness.service };
+      return { status: 200, ...draft, body: await renderDocument(facts, style.href) };
     });
     return sendPage(c, made, HTML);
   }

@@ -5,7 +5,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import type { Draft, PageFunction } from "../parts/document.ts";
-import { foreign, html, type Markup, shorten } from "../parts/html.ts";
+import { foreign, html, type Markup } from "../parts/html.ts";
 import { notice } from "../parts/notice.ts";
 import { same, series } from "./around.ts";
 import { askForBuild, type BuildSaid, type BuildScope } from "./build-scope.ts";
@@ -48,21 +48,20 @@ async function findFact(tx: TransactionSql, id: string) {
 }
 
 async function drawBuild(tx: TransactionSql, scope: BuildScope): Promise<Draft> {
-  const { id, fact } = scope;
+  const { id } = scope;
   const { verdict, draw } = await drawBlocks(tx, BUILD, buildVerdict, scope);
   const { told } = verdict;
   if (told === null) return absent(id, absenceWords(verdict.quarantine));
-  const { tone, sign, bar } = told;
-  const of = fact === undefined ? "" : ` of ${shorten(String(fact.project_slug), 40)}`;
-  const main = html`${bar}
+  const main = html`
+${told.neighbours}
 ${await draw(told)}`;
-  const title = `${sign} Build ${shorten(id, 24)}${of}`;
-  return { status: 200, facts: { title, tone, tab: "/projects", main } };
+  return { verdict: told.verdict, main, tab: "/projects" };
 }
 
 const absent = (id: string, words: Markup | string): Draft => ({
+  ...notice("No such build", words),
   status: 404,
-  facts: { ...notice("No such build", words), searched: id },
+  searched: id,
 });
 
 function absenceWords(quarantine: readonly QuarantinedBuild[]): Markup | string {

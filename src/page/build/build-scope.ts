@@ -5,7 +5,7 @@ import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts
 import { askFor, type Question, relation } from "../../report/ask.ts";
 import type { Row } from "../parts/answers.ts";
 import type { Markup } from "../parts/html.ts";
-import type { Tone } from "../parts/marks.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
 const counted = relation("fact_builds");
@@ -32,11 +32,10 @@ export interface Story {
 
 /** The verdict of a build, as its blocks and its page take it. */
 export interface BuildSaid extends Story {
+  readonly verdict: Verdict;
   readonly isFailed: boolean;
-  readonly tone: Tone;
-  /** Stands before the title of the window. */
-  readonly sign: string;
-  readonly bar: Markup;
+  /** Links to the builds around it. */
+  readonly neighbours: Markup | string;
 }
 
 /** The parameters that narrow the files of all blocks. */

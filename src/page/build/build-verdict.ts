@@ -18,7 +18,7 @@ import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
 import { agoWords, icon, momentTag, outcomeMark } from "../parts/marks.ts";
-import { renderVerdict } from "../parts/verdict.ts";
+import type { Verdict, VerdictLook } from "../parts/verdict.ts";
 import { askAround, renderNeighbours } from "./around.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
@@ -33,11 +33,13 @@ export const buildVerdict = part({
     const { build, quarantine } = await explainBuild(tx, scope.id, scope.sourceTimezone);
     if (build === null) return { told: null, quarantine };
     const story = await readStory(tx, build, quarantine);
-    const verdict = judgeBuild(story, scope);
-    const { tone, sign, mark } = verdict;
-    const bar = html`${renderBuildVerdict(scope, story, verdict)}
-${renderNeighbours(scope, around)}`;
-    const told: BuildSaid = { ...story, tone, sign, bar, isFailed: mark.kind === "bad" };
+    const outcome = scope.fact === undefined ? outcomeOf(build) : (String(scope.fact.outcome) as Outcome);
+    const told: BuildSaid = {
+      ...story,
+      verdict: judgeBuild(story, outcome, scope),
+      isFailed: outcome === "failed",
+      neighbours: renderNeighbours(scope, around),
+    };
     return { told, quarantine };
   },
 });
@@ -85,53 +87,27 @@ function errorLineOf({ place, tails }: Story): string | null {
   return line?.text.trim() || place.excerpt;
 }
 
-function renderBuildVerdict(
-  { id, fact, now }: BuildScope,
-  { build, tails, upstream }: Story,
-  { look, mark, sentence, evidence }: ReturnType<typeof judgeBuild>,
-): Markup {
-  const slug = fact === undefined ? "(unknown)" : String(fact.project_slug);
-  const project = slug === "(unknown)" ? slugWords(slug) : projectLink(slug);
-  const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
-  const at = (moment: unknown) =>
-    moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
-  const of =
-    fact && html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
-  const isThere = build.deleted_at === null && mark.word !== "vanished";
-  const out = (href: string, words: string) =>
-    html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
-  return renderVerdict({
-    look,
-    mark,
-    crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id, 24)}`,
-    sentence,
-    evidence: html`${evidence.join(" ")}${of}`,
-    acts: html`${mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}
-      ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
-      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
-      ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
-  });
-}
-
 const LINE_LENGTH = 180;
 const STATE_LENGTH = 40;
 
-/** How a verdict looks, the icon of the window, and the sign before its title. */
+/** The look of a verdict, and the sign before its title. */
 const LOOKS = {
-  failed: { look: "some", tone: "bad", sign: "✗" },
-  succeeded: { look: "good", tone: "good", sign: "✓" },
-  open: { look: "idle", tone: "idle", sign: "…" },
-  stuck: { look: "warn", tone: "warn", sign: "!" },
-  vanished: { look: "idle", tone: "idle", sign: "?" },
-  unknown_state: { look: "idle", tone: "idle", sign: "?" },
-} as const;
+  failed: ["some", "✗"],
+  succeeded: ["good", "✓"],
+  open: ["idle", "…"],
+  stuck: ["warn", "!"],
+  vanished: ["idle", "?"],
+  unknown_state: ["idle", "?"],
+} as const satisfies Record<string, [VerdictLook, string]>;
 
 type Outcome = keyof typeof LOOKS;
 
-/** What a build is, and no more than is known of it. */
-function judgeBuild(story: Story, { fact, now }: BuildScope) {
-  const { build } = story;
-  const outcome = fact === undefined ? outcomeOf(build) : (String(fact.outcome) as Outcome);
+/** Says no more of a build than is known. */
+function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScope): Verdict {
+  const { build, tails, upstream } = story;
+  const [look, sign] = LOOKS[outcome] ?? LOOKS.unknown_state;
+  const slug = fact === undefined ? "(unknown)" : String(fact.project_slug);
+  const project = slug === "(unknown)" ? slugWords(slug) : projectLink(slug);
   const [sentence, ...evidence] = sayOutcome(outcome, story, fact, now);
   if (outcome === "failed" && fact !== undefined) {
     const meaning = kindMeaning(fact.error_class);
@@ -144,7 +120,26 @@ function judgeBuild(story: Story, { fact, now }: BuildScope) {
   if (fact === undefined) evidence.push("It is not counted yet: the reports are computed when a run ends.");
   if (fact?.is_dated_ahead === true)
     evidence.push("Its date is beyond tomorrow, so it counts as a build without a date.");
-  return { ...(LOOKS[outcome] ?? LOOKS.unknown_state), mark: outcomeMark(outcome), sentence, evidence };
+  const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
+  const at = (moment: unknown) =>
+    moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
+  const of =
+    fact && html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
+  const isThere = build.deleted_at === null && outcome !== "vanished";
+  const out = (href: string, words: string) =>
+    html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
+  return {
+    title: `${sign} Build ${shorten(id, 24)}${fact === undefined ? "" : ` of ${shorten(slug, 40)}`}`,
+    look,
+    mark: outcomeMark(outcome),
+    crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id, 24)}`,
+    sentence,
+    evidence: html`${evidence.join(" ")}${of}`,
+    acts: html`${outcome === "failed" ? html`<a href="#why">Why</a>` : ""}
+      ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
+      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
+      ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
+  };
 }
 
 /** A sentence, and what speaks for it. */

@@ -67,7 +67,7 @@ export function sendPage(
   { status, body, etag, renewSeconds }: MadePage,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const renewal = renewSeconds === null ? {} : { refresh: String(renewSeconds) };
+  const renewal = renewSeconds === undefined ? {} : { refresh: String(renewSeconds) };
   const all = { "cache-control": "no-cache", etag, ...renewal, ...headers };
   if (c.req.header("if-none-match")?.includes(etag)) return c.body(null, 304, all);
   return c.body(body, status, all);
@@ -77,11 +77,11 @@ interface MadePage {
   readonly status: 200 | 404;
   readonly body: string;
   readonly etag: string;
-  /** After how many seconds the browser asks again, by itself; null for never. */
-  readonly renewSeconds: number | null;
+  /** After how many seconds the browser asks again, by itself. @default never */
+  readonly renewSeconds?: number | undefined;
 }
 
-type MadeText = Pick<MadePage, "status" | "body"> & Partial<Pick<MadePage, "renewSeconds">>;
+type MadeText = Omit<MadePage, "etag">;
 
 const NEVER = new AbortController().signal;
 
@@ -112,7 +112,7 @@ export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200) {
       const stored = kept.get(key);
       if (stored?.revision === revision) return stored.page;
       const makeAndKeep = async (signal: AbortSignal) => {
-        const { status, body, renewSeconds = null } = await make(signal);
+        const { status, body, renewSeconds } = await make(signal);
         const page = { status, body, etag: entityTagOf(body), renewSeconds };
         kept.set(key, { revision, page });
         return page;

@@ -39,7 +39,7 @@ import {
   sayingOf,
   sinceWords,
 } from "../parts/rising.ts";
-import { renderVerdict, type Verdict } from "../parts/verdict.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import { isRising, lines, renderSorts } from "./lines.ts";
 import {
   askForChosen,
@@ -305,7 +305,7 @@ async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment
   const drawn = await drawBlocks(tx, ERRORS, errorsVerdict, scope);
   const { verdict } = drawn.verdict;
   const kept = { ...keptQuery(choice), until: undefined };
-  const main = html`${renderVerdict(verdict)}
+  const main = html`
 <div class="bar controls">${renderPeriodChips(ERRORS_PATH, period, choice, kept)}
 ${renderPeriodForm(ERRORS_PATH, period, keptFields({ ...kept, since: undefined }))}
 ${renderSorts(choice, period, scope.href)}</div>
@@ -313,8 +313,7 @@ ${await drawn.draw(drawn.verdict)}
 <p class="more quiet">Why a build fails is told from its error line by the rules in
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
-  const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
-  return { status: 200, facts: { title: verdict.title, tone, tab: ERRORS_PATH, main } };
+  return { verdict, main, tab: ERRORS_PATH };
 }
 
 function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {

@@ -47,13 +47,10 @@ export const dictionaryPage = (): Drawing => ({
   async draw(tx) {
     const { verdict, draw } = await drawBlocks(tx, DICTIONARY, head, null);
     return {
-      status: 200,
-      facts: {
-        title: TITLE,
-        tab: "/mirror",
-        main: html`${verdict}
+      title: TITLE,
+      main: html`${verdict}
 ${await draw(undefined)}`,
-      },
+      tab: "/mirror",
     };
   },
 });

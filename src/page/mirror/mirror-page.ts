@@ -8,7 +8,7 @@ import type { Address, Drawing } from "../parts/document.ts";
 import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
 import { agoWords, clockWords, DAY_MS, mark, momentMs, span, when } from "../parts/marks.ts";
 import type { Freshness, PageMoment } from "../parts/page-moment.ts";
-import { renderFigures, renderVerdict } from "../parts/verdict.ts";
+import type { Figure } from "../parts/verdict.ts";
 import { lists } from "./lists.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
@@ -54,7 +54,7 @@ export const mirrorPage = (address: Address): Drawing => ({
     if (freshness.uncounted.includes("build")) {
       const never = await drawNeverSynced(tx, freshness, address);
       const hasRuns = Number(answers.counts[0]?.runs ?? 0) > 0;
-      return { ...never, facts: { ...never.facts, main: html`${never.facts.main}${hasRuns && blocks}` } };
+      return { ...never, main: html`${never.main}${hasRuns && blocks}` };
     }
     const trouble = troubleOf(freshness, answers.lists, now);
     const [look, title] = trouble
@@ -63,15 +63,19 @@ export const mirrorPage = (address: Address): Drawing => ({
     const cautions = cautionsOf(answers, freshness, now).map(
       (caution) => html`${mark("warn", "Look here")} ${withCode(caution)} `,
     );
-    const main = html`${renderVerdict({
-      look,
-      ...(look === "good" && { mark: { kind: "good", word: "Current" } }),
-      sentence: trouble ?? currentWords(answers.lists, now),
-      evidence: html`${cautions}${notesOf(answers, now).join(" ")}`,
-      figures: renderMirrorFigures(answers, now),
-    })}
-${blocks}`;
-    return { status: 200, facts: { title, tone: look, tab: "/mirror", main } };
+    return {
+      verdict: {
+        title,
+        look,
+        ...(look === "good" && { mark: { kind: "good", word: "Current" } }),
+        sentence: trouble ?? currentWords(answers.lists, now),
+        evidence: html`${cautions}${notesOf(answers, now).join(" ")}`,
+        figures: figuresOf(answers, now),
+      },
+      main: html`
+${blocks}`,
+      tab: "/mirror",
+    };
   },
 });
 
@@ -79,41 +83,38 @@ function withCode(text: string): Markup {
   return html`${text.split("`").map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-function renderMirrorFigures(answers: Answers, now: Date): Markup {
+function figuresOf(answers: Answers, now: Date): Figure[] {
   const sync = answers.runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
   const stored = sumIn(answers.quarantine, "records");
   const broken = sumIn(answers.references, "broken");
   const ago = agoWords(sync?.started_at, now);
-  return renderFigures(
-    [
-      {
-        label: "Records",
-        value: grouped(sumIn(answers.lists, "records")),
-        note: `${grouped(sumIn(answers.lists, "deleted_records"))} more are gone upstream`,
-      },
-      {
-        label: "Could not be stored",
-        value: grouped(stored),
-        note: html`<a href="#quarantine">${stored === 0 ? "none waits in quarantine" : "wait in quarantine"}</a>`,
-      },
-      {
-        label: "Broken references",
-        value: grouped(broken),
-        note: html`<a href="#references">${referenceWords(answers.references)}</a>`,
-      },
-      {
-        label: "Last sync",
-        labelRest: ago === null ? "" : `, ${ago} ago`,
-        value: sync === undefined ? "–" : grouped(Number(sync.requests)),
-        ...(sync !== undefined && { unit: Number(sync.requests) === 1 ? "request" : "requests" }),
-        note:
-          sync === undefined
-            ? "none is known"
-            : `${grouped(Number(sync.inserted))} new, ${grouped(Number(sync.updated))} changed, ${grouped(Number(sync.deleted))} gone`,
-      },
-    ],
-    true,
-  );
+  return [
+    {
+      label: "Records",
+      value: grouped(sumIn(answers.lists, "records")),
+      note: `${grouped(sumIn(answers.lists, "deleted_records"))} more are gone upstream`,
+    },
+    {
+      label: "Could not be stored",
+      value: grouped(stored),
+      note: html`<a href="#quarantine">${stored === 0 ? "none waits in quarantine" : "wait in quarantine"}</a>`,
+    },
+    {
+      label: "Broken references",
+      value: grouped(broken),
+      note: html`<a href="#references">${referenceWords(answers.references)}</a>`,
+    },
+    {
+      label: "Last sync",
+      labelRest: ago === null ? "" : `, ${ago} ago`,
+      value: sync === undefined ? "–" : grouped(Number(sync.requests)),
+      ...(sync !== undefined && { unit: Number(sync.requests) === 1 ? "request" : "requests" }),
+      note:
+        sync === undefined
+          ? "none is known"
+          : `${grouped(Number(sync.inserted))} new, ${grouped(Number(sync.updated))} changed, ${grouped(Number(sync.deleted))} gone`,
+    },
+  ];
 }
 
 function referenceWords(rows: readonly Row[]): string {

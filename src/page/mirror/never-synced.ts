@@ -7,7 +7,7 @@ import { type Address, type Draft, tabAt } from "../parts/document.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
 import { clockWords, mark, momentMs, momentTag, span } from "../parts/marks.ts";
 import type { Freshness } from "../parts/page-moment.ts";
-import { renderVerdict } from "../parts/verdict.ts";
+import type { Verdict } from "../parts/verdict.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
@@ -26,7 +26,7 @@ ${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at 
 /** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
 export async function drawNeverSynced(tx: TransactionSql, freshness: Freshness, address: Address) {
   const draft = await drawReason(tx, freshness, address);
-  return { ...draft, facts: { ...draft.facts, tab: tabAt(address.path) } };
+  return { ...draft, tab: tabAt(address.path) };
 }
 
 async function drawReason(tx: TransactionSql, freshness: Freshness, address: Address): Promise<Draft> {
@@ -49,7 +49,7 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
           "The next sync goes on where that one stopped.",
         ];
   const evidence = `So this page says neither that builds succeed nor that they fail. ${goesOn}`;
-  const main = html`${renderVerdict({ look: sync === null ? "idle" : "warn", sentence, evidence })}
+  const main = html`
 ${renderBlock({ id: "begin", title: sync === null ? "To begin" : "To go on", body: renderSteps() })}
 ${renderBlock({
   id: "state",
@@ -57,7 +57,8 @@ ${renderBlock({
   body: html`<p class="empty">The database answers and its schema is up to date. ${renderEnd(sync, address.now)}
     ${" "}<a href="/mirror">Mirror</a> shows the runs.</p>`,
 })}`;
-  return { status: 200, facts: { title: "No data yet", main } };
+  const look = sync === null ? "idle" : "warn";
+  return { verdict: { title: "No data yet", look, tone: "idle", sentence, evidence }, main };
 }
 
 /** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it, unless it fails. */
@@ -65,14 +66,15 @@ function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now
   const isLate = now.getTime() - momentMs(sync?.finishedAt) > COMPUTED_WITHIN_MS;
   const isUnderWay = failedAt === null && !isLate;
   const [sentence, then] = wordsOfComputing(failedAt, isLate, now);
-  const main = renderVerdict({
+  const verdict: Verdict = {
+    title: "Figures not computed yet",
     look: isUnderWay ? "idle" : "warn",
+    tone: "idle",
     ...(isUnderWay && { mark: { kind: "run", word: "Under way" } }),
     sentence,
     evidence: html`So this page says neither that builds succeed nor that they fail. ${then}`,
-  });
-  const facts = { title: "Figures not computed yet", main };
-  return { status: 200, facts, ...(renews && isUnderWay && { renewSeconds: RENEW_SECONDS }) };
+  };
+  return { verdict, renewSeconds: renews && isUnderWay ? RENEW_SECONDS : undefined };
 }
 
 function wordsOfComputing(failedAt: string | null, isLate: boolean, now: Date): [string, Markup | string] {
@@ -107,13 +109,15 @@ function drawPartialMirror(freshness: Freshness): Draft {
   const held = RESOURCES.filter((resource) => !freshness.unread.includes(resource));
   const unread = RESOURCES.filter((resource) => freshness.unread.includes(resource));
   const needed = unread.filter((resource) => BUILDS_NEED.includes(resource));
-  const main = html`${renderVerdict({
+  const verdict: Verdict = {
+    title: "No builds in this mirror",
     look: "idle",
     sentence: `This mirror holds ${listWords(held)}, but not builds.`,
     evidence: html`So nothing here tells whether docs build: its syncs have read ${countWord(held.length)} of the
       ${countWord(RESOURCES.length)} lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name.` : ""}
       ${" "}<a href="/mirror">Mirror</a> shows how fresh they are.`,
-  })}
+  };
+  const main = html`
 ${renderBlock({
   id: "add",
   title: "To add the rest",
@@ -122,7 +126,7 @@ ${renderWay(html`<strong>Read all that is missing:</strong>`, unread)}
 ${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong>`, needed)}
 </ul>`,
 })}`;
-  return { status: 200, facts: { title: "No builds in this mirror", main } };
+  return { verdict, main };
 }
 
 const renderWay = (does: Markup, lists: readonly string[]): Markup =>
@@ -151,8 +155,10 @@ function drawFirstSync(
     ? html`First sync: nothing has come for ${span(sync.silentMs)}; ${doneWords(sync, share)}.`
     : html`First sync: ${doneWords(sync, share)}${leftWords(sync)}.`;
   const began = clockWords(momentMs(sync.startedAt));
-  const main = html`${renderVerdict({
+  const verdict: Verdict = {
+    title: share === null ? "The first sync is under way" : `${share} % of the first sync`,
     look: isSilent ? "warn" : "idle",
+    tone: "idle",
     ...(!isSilent && { mark: { kind: "run", word: "Under way" } }),
     sentence,
     evidence: html`Until the list of builds is whole this page says neither that builds succeed nor that they fail. Run
@@ -162,8 +168,9 @@ function drawFirstSync(
             goes on where it stopped, and says so if it is still running`
           : "; nothing has gone wrong so far"
       }.`,
-    figures: renderWhole(sync),
-  })}
+    progress: renderWhole(sync),
+  };
+  const main = html`
 <div class="cols">
 <div class="col">
 ${renderBlock({
@@ -184,8 +191,7 @@ ${renderBlock({ id: "soon", title: "What appears when", body: renderSoon(sync) }
   const words = share === null ? "under way" : `${share}\u00a0%`;
   const age = html`<a class="fresh ${isSilent ? "warn" : "idle"}" href="/mirror">
 ${mark(isSilent ? "warn" : "run", "under way")}<span><b>First sync</b> <small>${words}</small></span></a>`;
-  const title = share === null ? "The first sync is under way" : `${share} % of the first sync`;
-  return { status: 200, facts: { title, main, age }, ...(address.renews && { renewSeconds: RENEW_SECONDS }) };
+  return { verdict, main, age, renewSeconds: address.renews ? RENEW_SECONDS : undefined };
 }
 
 /** Whole percent, never all of it while the run goes on. */

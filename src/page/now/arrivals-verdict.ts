@@ -86,9 +86,6 @@ export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   return null;
 }
 
-/** Whether the page has a word on arrivals beyond a sentence. */
-export const isSilent = ({ kind }: { readonly kind: string }): boolean => kind === "quiet" || kind === "few";
-
 /** `02:10`, with its day where that is not within a day. */
 export const sinceWords = ({ lastBuildAt }: Arrivals, now: Date): string =>
   now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);

@@ -6,7 +6,7 @@ import { html, type Markup } from "../parts/html.ts";
 import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
 import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
-import { type Arrivals, isSilent, rangeWords, sinceWords } from "./arrivals-verdict.ts";
+import { type Arrivals, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
@@ -26,8 +26,8 @@ export const arrivals = block({
   narrowedBy: {},
   asks: (_: NowScope) => ({}),
   file: () => askForHours(),
-  async draw(_found, scope, { verdict, facts: { arrivals } }: NowSaid, tx) {
-    if (!isSilent(verdict)) return null;
+  async draw(_found, scope, { isSilent, facts: { arrivals } }: NowSaid, tx) {
+    if (!isSilent) return null;
     const { now } = scope;
     const { rows } = await askEach(tx, { rows: askForHours() });
     const hours = rows.map(readHour).toSorted((one, other) => one.from - other.from);
@@ -151,8 +151,8 @@ const RULES = [
 export const rules = block({
   id: "rules",
   asks: (_: NowScope) => ({}),
-  draw: (_found, _scope, { verdict, isQuiet }: NowSaid) =>
-    isSilent(verdict)
+  draw: (_found, _scope, { isSilent, isQuiet }: NowSaid) =>
+    isSilent
       ? {
           title: "When this is red",
           short: isQuiet ? undefined : "and when amber, plain, or not known",

@@ -10,12 +10,12 @@ import { drawNoMatch } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findDay, findDayMoment, readDayChoice, renderDays } from "../parts/past-day.ts";
 import { findMine } from "../parts/projects.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import { arrivals, checked, rules } from "./arrivals.ts";
 import { failing } from "./failing.ts";
 import { keptBy, type NowChoice, type NowScope, SHOWN, type Shown } from "./now-scope.ts";
 import { type NowSaid, nowVerdict } from "./now-verdict.ts";
 import { fixed, stuck, why } from "./rail.ts";
-import type { NowVerdict } from "./verdict.ts";
 
 const NOW: BlockPage<NowScope, NowSaid> = {
   name: "now",
@@ -51,36 +51,34 @@ export function nowPage({ query }: Address): Drawing {
       const days = renderDays(found, day, { ...keptBy(scope), day: undefined }, moment.now);
       if (found.refusal !== null) return drawUnknownDay(found.refusal, days);
       const drawn = await drawBlocks(tx, NOW, nowVerdict, scope);
-      const { verdict, bar } = drawn.verdict;
-      const main = html`${every === undefined ? "" : renderWallboard(every, moment)}${bar}
+      const { verdict } = drawn.verdict;
+      return {
+        verdict,
+        above: every === undefined ? "" : renderWallboard(every, moment),
+        main: html`
 ${days}
-${await drawn.draw(drawn.verdict)}`;
-      const feed = { href: withQuery("/feed.atom", { day }), title: "What broke and what was fixed" };
-      const facts = {
-        title: verdict.title,
-        tone: verdict.tone,
+${await drawn.draw(drawn.verdict)}`,
         tab: "/",
-        main,
-        feed,
+        feed: { href: withQuery("/feed.atom", { day }), title: "What broke and what was fixed" },
+        renewSeconds: every,
         ...ofDay(scope, verdict),
-      } as const;
-      return { status: 200, facts, ...(every !== undefined && { renewSeconds: every }) };
+      };
     },
   };
 }
 
 /** Of a day of the past the title and the header say which. */
-const ofDay = ({ day }: NowScope, { title }: NowVerdict) =>
+const ofDay = ({ day }: NowScope, verdict: Verdict) =>
   day && {
-    title: `${day.name}: ${title}`,
+    verdict: { ...verdict, title: `${day.name}: ${verdict.title}` },
     age: html`<a class="fresh idle" href="/">${mark("flat", "a day of the past")}<span><b>End of ${day.name}</b> <small>not now</small></span></a>`,
   };
 
 /** A day of which nothing can be said, and the form for another. */
 function drawUnknownDay(why: string, days: Markup): Draft {
   const evidence = "So this says neither that builds failed then nor that they did not.";
-  const { facts, ...draft } = drawNoMatch("/", "Now", `Nothing can be said of this day. ${why}`, evidence);
-  return { ...draft, facts: { ...facts, main: html`${facts.main}${days}` } };
+  const draft = drawNoMatch("/", "Now", `Nothing can be said of this day. ${why}`, evidence);
+  return { ...draft, main: html`${draft.main}${days}` };
 }
 
 /** `?refresh=60` is for a screen on a wall. A page is drawn once a minute at most, and a day is no refresh. */

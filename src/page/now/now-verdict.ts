@@ -6,7 +6,7 @@ import { foreign, html, type Markup, percent, slugWords, wholePercent } from "..
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import { dayWords } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
-import { renderFigures, renderVerdict } from "../parts/verdict.ts";
+import type { Figure, Verdict } from "../parts/verdict.ts";
 import { longSpan, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import {
   askForVerdict,
@@ -18,12 +18,13 @@ import {
 } from "./now-scope.ts";
 import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts, usualOf } from "./verdict.ts";
 
-/** What the verdict says to the blocks. */
+/** The verdict, as the blocks take it. */
 export interface NowSaid {
-  readonly verdict: NowVerdict;
+  readonly verdict: Verdict;
   readonly facts: NowVerdictFacts;
-  readonly bar: Markup;
-  /** Whether nothing was built since the end of `of`. */
+  /** Builds do not arrive as usual. */
+  readonly isSilent: boolean;
+  /** Nothing was built since the end of `of`. */
   readonly isQuiet: boolean;
   readonly of: NowSpan;
 }
@@ -33,21 +34,28 @@ export const nowVerdict = part({
   asks: askForVerdict,
   draw(answers, scope: NowScope): NowSaid {
     const facts = readVerdictFacts(answers, scope);
-    const verdict = judge(facts);
+    const judged = judge(facts);
     const { arrivals, now } = facts;
-    const isQuiet = verdict.kind === "quiet";
+    const isQuiet = judged.kind === "quiet";
     const last = () => spanUntil(new Date(arrivals.lastBuildAt), sinceWords(arrivals, now), now);
-    const bar = renderNowVerdict(verdict, facts, answers);
-    return { verdict, facts, bar, isQuiet, of: isQuiet ? last() : spanOf(scope) };
+    return {
+      verdict: withLinks(judged, facts, answers),
+      facts,
+      isSilent: isQuiet || judged.kind === "few",
+      isQuiet,
+      of: isQuiet ? last() : spanOf(scope),
+    };
   },
 });
 
-function renderNowVerdict(
-  { kind, look, sentence, evidence }: NowVerdict,
+/** The verdict with what it links to, and the figures of the page. */
+function withLinks(
+  { kind, title, look, sentence, evidence }: NowVerdict,
   facts: NowVerdictFacts,
   answers: NowAnswers,
-): Markup {
-  return renderVerdict({
+): Verdict {
+  return {
+    title,
     look,
     sentence: withNewest(sentence, facts),
     evidence: withNewest(evidence, facts),
@@ -59,8 +67,8 @@ function renderNowVerdict(
       mark: { kind: "rises", word: "An error rises" } as const,
       acts: renderRisingActs(facts),
     }),
-    figures: kind === "quiet" ? renderQuietFigures(facts, answers) : renderNowFigures(facts, answers),
-  });
+    figures: kind === "quiet" ? quietFigures(facts, answers) : figuresOf(facts, answers),
+  };
 }
 
 function renderRisingActs({ rising: [first], at }: NowVerdictFacts): Markup {
@@ -76,10 +84,10 @@ function withNewest(text: string, { newest }: NowVerdictFacts): Markup {
   return html`${before}<a href="${projectHref(newest.slug)}">${slugWords(newest.slug)}</a>${after}`;
 }
 
-function renderNowFigures(
+function figuresOf(
   { failing, projects, broke, now, isNow, day, usualDays }: NowVerdictFacts,
   answers: NowAnswers,
-): Markup {
+): Figure[] {
   const rateOf = (rows: readonly Row[]) => ({
     succeeded: sumIn(rows, "succeeded"),
     finished: sumIn(rows, "finished"),
@@ -92,7 +100,7 @@ function renderNowFigures(
   const most = usualOf(usualDays);
   const usually = most === null ? "what is usual is not known" : `usually ${rangeWords(most)}`;
   const stuck = html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`;
-  return renderFigures([
+  return [
     {
       label: "Succeeded",
       labelRest: `, ${span}`,
@@ -121,7 +129,7 @@ function renderNowFigures(
     day === undefined
       ? { label: "Stuck", ...amount(countIn(open, "stuck"), "build"), note: stuck }
       : { label: "Broke", labelRest: `, ${span}`, ...amount(broke, "project"), note: usually },
-  ]);
+  ];
 }
 
 const amount = (count: number, noun: string) => ({
@@ -175,38 +183,35 @@ function renderQuietActs({ arrivals }: NowVerdictFacts): Markup {
 }
 
 /** Figures of a silence. Nothing says what fails now, so that is as of the last build. */
-function renderQuietFigures(
+function quietFigures(
   { arrivals, now, failing, projects }: NowVerdictFacts,
   { openCounts: [open] }: NowAnswers,
-): Markup {
+): Figure[] {
   const last = sinceWords(arrivals, now);
-  return renderFigures(
-    [
-      {
-        label: "Arrived",
-        labelRest: ` since ${last}`,
-        value: "0",
-        unit: `of usually ${grouped(arrivals.usual)}`,
-        note: `at least ${grouped(arrivals.fewest)} on each of ${arrivals.daysKnown} days`,
-      },
-      {
-        label: "Failing",
-        labelRest: ` at ${last}`,
-        value: grouped(failing),
-        unit: `of ${counted(projects, "project")}`,
-        note: html`<a href="#failing">as the last builds left it</a>`,
-      },
-      {
-        label: "In progress",
-        ...amount(countIn(open, "builds"), "build"),
-        note: html`<a href="#checked">${grouped(countIn(open, "stuck"))} of them stuck</a>`,
-      },
-      {
-        label: "Gap",
-        value: longSpan(arrivals.gapMs),
-        note: `longest of ${arrivals.daysKnown} days: ${longSpan(arrivals.longestGapMs)}`,
-      },
-    ],
-    true,
-  );
+  return [
+    {
+      label: "Arrived",
+      labelRest: ` since ${last}`,
+      value: "0",
+      unit: `of usually ${grouped(arrivals.usual)}`,
+      note: `at least ${grouped(arrivals.fewest)} on each of ${arrivals.daysKnown} days`,
+    },
+    {
+      label: "Failing",
+      labelRest: ` at ${last}`,
+      value: grouped(failing),
+      unit: `of ${counted(projects, "project")}`,
+      note: html`<a href="#failing">as the last builds left it</a>`,
+    },
+    {
+      label: "In progress",
+      ...amount(countIn(open, "builds"), "build"),
+      note: html`<a href="#checked">${grouped(countIn(open, "stuck"))} of them stuck</a>`,
+    },
+    {
+      label: "Gap",
+      value: longSpan(arrivals.gapMs),
+      note: `longest of ${arrivals.daysKnown} days: ${longSpan(arrivals.longestGapMs)}`,
+    },
+  ];
 }

@@ -3,7 +3,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { agoWords, clockWords, DAY_MS, momentMs, span, type Tone, when } from "../parts/marks.ts";
+import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
 import type { VerdictLook } from "../parts/verdict.ts";
@@ -96,42 +96,39 @@ type Judge = (facts: NowVerdictFacts) => Said | null;
 
 /**
  * In this order the first that holds. What makes the rest untrue comes first: nothing was read, or not lately, or nothing is
- * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual. The tone is
- * that of the window's icon.
+ * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual.
  */
 const VERDICTS = {
-  unknown: [judgeUnread, "idle", "idle"],
-  stale: [judgeStale, "warn", "warn"],
-  quiet: [judgeQuiet, "bad", "bad"],
-  platform: [judgePlatform, "bad", "bad"],
-  nothing: [judgeEmpty, "idle", "idle"],
-  rising: [judgeRising, "some", "bad"],
-  many: [judgeMany, "bad", "bad"],
-  few: [judgeFew, "warn", "warn"],
-  some: [judgeSome, "known", "warn"],
-  failing: [judgeFailing, "flat", "warn"],
-} as const satisfies Record<string, readonly [Judge, look: VerdictLook, Tone]>;
+  unknown: [judgeUnread, "idle"],
+  stale: [judgeStale, "warn"],
+  quiet: [judgeQuiet, "bad"],
+  platform: [judgePlatform, "bad"],
+  nothing: [judgeEmpty, "idle"],
+  rising: [judgeRising, "some"],
+  many: [judgeMany, "bad"],
+  few: [judgeFew, "warn"],
+  some: [judgeSome, "known"],
+  failing: [judgeFailing, "flat"],
+} as const satisfies Record<string, readonly [Judge, VerdictLook]>;
 
 export interface NowVerdict extends Said {
   readonly kind: keyof typeof VERDICTS | "none";
   readonly look: VerdictLook;
-  readonly tone: Tone;
 }
 
 /** With fewer days there is no saying what is usual. */
 const FEWEST_DAYS = 7;
 
 export function judge(facts: NowVerdictFacts): NowVerdict {
-  for (const [kind, [judgeOne, look, tone]] of Object.entries(VERDICTS)) {
+  for (const [kind, [judgeOne, look]] of Object.entries(VERDICTS)) {
     const said = judgeOne(facts);
-    if (said !== null) return { kind: kind as keyof typeof VERDICTS, look, tone, ...said };
+    if (said !== null) return { kind: kind as keyof typeof VERDICTS, look, ...said };
   }
   const { day, isNow } = facts;
   const fails = day !== undefined ? `failed at the end of ${day.name}` : isNow ? "fails" : "failed";
   return {
     kind: "none",
     look: "good",
-    tone: "good",
     title: isNow ? "✓ Nothing fails" : "✓ Nothing failed",
     sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
     evidence: sentences(

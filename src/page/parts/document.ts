@@ -2,8 +2,9 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { PageFiles } from "./block.ts";
 import { html, type Markup, shorten } from "./html.ts";
-import { favicon, icon, SPRITE, type Tone } from "./marks.ts";
+import { favicon, icon, SPRITE } from "./marks.ts";
 import type { PageMoment } from "./page-moment.ts";
+import { renderVerdict, toneOf, type Verdict } from "./verdict.ts";
 
 /** What a reader asked for. */
 export interface Address {
@@ -19,10 +20,26 @@ export interface Address {
 
 /** A page without the parts that are the same on all pages. */
 export interface Draft {
-  readonly status: 200 | 404;
-  readonly facts: DocumentFacts;
+  /** @default 200 */
+  readonly status?: 404;
   /** After how many seconds the browser asks again, by itself. @default never */
-  readonly renewSeconds?: number;
+  readonly renewSeconds?: number | undefined;
+  /** The first thing on it, with the title and the icon of the window. */
+  readonly verdict?: Verdict;
+  /** The title of the window of a page without a verdict. */
+  readonly title?: string;
+  /** Above the verdict. @default nothing */
+  readonly above?: Markup | string;
+  /** Below the verdict. @default nothing */
+  readonly main?: Markup | string;
+  /** The page of the navigation that it belongs to. @default none */
+  readonly tab?: Tab;
+  /** The search text, shown again in the search form. */
+  readonly searched?: string | undefined;
+  /** The Atom feed of what the page is about. */
+  readonly feed?: { readonly href: string; readonly title: string };
+  /** How old the data is. @default not said */
+  readonly age?: Markup;
 }
 
 /**
@@ -56,33 +73,30 @@ type Tab = keyof typeof TABS;
 /** The page of the navigation at a path, or the one that has the pages of projects and builds. */
 export const tabAt = (path: string): Tab => (Object.hasOwn(TABS, path) ? (path as Tab) : "/projects");
 
-export interface DocumentFacts {
-  /** The title of the window; it says the verdict where the page has one. */
-  readonly title: string;
-  /** What the icon of the window says. @default idle */
-  readonly tone?: Tone;
-  /** The page of the navigation that it belongs to. @default none */
-  readonly tab?: Tab;
-  /** Its content, with the only heading of the first level. */
-  readonly main: Markup;
-  /** The search text, shown again in the search form. */
-  readonly searched?: string;
-  /** The Atom feed of what the page is about. */
-  readonly feed?: { readonly href: string; readonly title: string };
+export interface DocumentFacts extends Draft {
   /** The host of the service, or `demo`. @default not known */
   readonly service?: string | null;
-  /** How old the data is. @default not said */
-  readonly age?: Markup;
   /** What limits its figures, above its content. @default nothing */
   readonly limits?: Markup;
 }
 
 /**
- * A whole page around its main part. Head, search and foot are the same everywhere. There is no script, and
+ * A whole page around its content, which has the only heading of the first level. Head, search and foot are the same everywhere. There is no script, and
  * no address but our own.
  */
 export async function renderDocument(facts: DocumentFacts, styleHref: string): Promise<string> {
-  const { tone = "idle", tab, main, searched, feed, age, limits, service } = facts;
+  const {
+    verdict,
+    title = verdict?.title ?? "",
+    above,
+    main,
+    tab,
+    searched,
+    feed,
+    age,
+    limits,
+    service,
+  } = facts;
   const host = service == null ? "" : shorten(service, 60);
   const of = host && ` · ${host}`;
   const page = await html`<!doctype html>
@@ -91,8 +105,8 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${shorten(facts.title, 120)}${of} · docmirror</title>
-<link rel="icon" href="${favicon(tone)}">
+<title>${shorten(title, 120)}${of} · docmirror</title>
+<link rel="icon" href="${favicon(verdict === undefined ? "idle" : toneOf(verdict))}">
 <link rel="stylesheet" href="${styleHref}">
 ${feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
 </head>
@@ -113,7 +127,7 @@ ${age ?? ""}
 </div></header>
 <main id="main" class="wrap" tabindex="-1">
 ${limits ?? ""}
-${main}
+${above}${verdict && renderVerdict(verdict)}${main}
 </main>
 <footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
   finished builds; ranges are 95&nbsp;% intervals.</p>

@@ -1,55 +1,43 @@
 import { html, type Markup } from "./html.ts";
-import { type MarkKind, mark } from "./marks.ts";
+import { type MarkKind, mark, type Tone } from "./marks.ts";
 
-/** The mark of each look: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
-const MARKS = {
-  bad: { kind: "bad", word: "Something is broken" },
-  some: { kind: "bad", word: "Something is broken" },
-  good: { kind: "good", word: "Good" },
-  warn: { kind: "warn", word: "Look here" },
-  known: { kind: "warn", word: "Something broke" },
-  flat: { kind: "flat", word: "Nothing new" },
-  idle: { kind: "idle", word: "Not known" },
-} as const satisfies Record<string, { kind: MarkKind; word: string }>;
+/** The mark and the tone of each look: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
+const LOOKS = {
+  bad: { kind: "bad", word: "Something is broken", tone: "bad" },
+  some: { kind: "bad", word: "Something is broken", tone: "bad" },
+  good: { kind: "good", word: "Good", tone: "good" },
+  warn: { kind: "warn", word: "Look here", tone: "warn" },
+  known: { kind: "warn", word: "Something broke", tone: "warn" },
+  flat: { kind: "flat", word: "Nothing new", tone: "warn" },
+  idle: { kind: "idle", word: "Not known", tone: "idle" },
+} as const satisfies Record<string, { kind: MarkKind; word: string; tone: Tone }>;
 
-export type VerdictLook = keyof typeof MARKS;
+export type VerdictLook = keyof typeof LOOKS;
 
-interface VerdictBarFacts {
+/** The answer of a page in one sentence, and what speaks for it. */
+export interface Verdict {
+  /** Of the window. */
+  readonly title: string;
   readonly look: VerdictLook;
-  /** The mark, where it is not that of the look. */
+  /** What the icon of the window says. @default that of the look */
+  readonly tone?: Tone;
+  /** @default that of the look */
   readonly mark?: { readonly kind: MarkKind; readonly word: string };
-  /** What leads to here: links above the sentence. @default nothing */
+  /** The way to this page: links above the sentence. @default nothing */
   readonly crumbs?: Markup;
-  /** The answer: the heading of the page. */
+  /** The heading of the page. */
   readonly sentence: Markup | string;
-  /** What speaks for it. @default nothing */
+  /** @default nothing */
   readonly evidence?: Markup | string;
   /** Links. @default none */
   readonly acts?: Markup;
-  /** Figures, as by `renderFigures`. @default none */
-  readonly figures?: Markup;
+  /** Up to four. @default none */
+  readonly figures?: readonly Figure[];
+  /** How far the first sync is, in place of figures. @default nothing */
+  readonly progress?: Markup;
 }
 
-/** The same, with the title of the window. */
-export interface Verdict extends VerdictBarFacts {
-  readonly title: string;
-}
-
-/** The first thing on a page: its answer in one sentence. */
-export function renderVerdict(facts: VerdictBarFacts): Markup {
-  const { look, crumbs, sentence, evidence, acts, figures } = facts;
-  const { kind, word } = facts.mark ?? MARKS[look];
-  const heading = html`<h1 id="v">${sentence}</h1>`;
-  return html`<section class="verdict ${look}" aria-labelledby="v">
-${mark(kind, word, "big")}
-${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
-${evidence === undefined || evidence === "" ? "" : html`<p class="say">${evidence}</p>`}
-${acts === undefined ? "" : html`<p class="acts">${acts}</p>`}
-${figures ?? ""}
-</section>`;
-}
-
-interface Figure {
+export interface Figure {
   readonly label: string;
   /** The rest of the label, which a phone has no room for, such as ", last 24 hours". */
   readonly labelRest?: string;
@@ -58,13 +46,29 @@ interface Figure {
   readonly unit?: string;
   /** What it is compared with. */
   readonly note: Markup | string;
-  /** A small chart beside it. */
+  /** A small chart beside the first one; null where there are too few days for it. @default no place for one */
   readonly spark?: Markup | null;
 }
 
-/** Up to four figures in a row. Where the first has no chart, pass `even`. */
-export function renderFigures(figures: readonly Figure[], even = false): Markup {
-  return html`<dl class="figures${even ? " even" : ""}">
+/** The icon of the window, which says the verdict too. */
+export const toneOf = ({ look, tone = LOOKS[look].tone }: Pick<Verdict, "look" | "tone">): Tone => tone;
+
+/** The first thing on a page. */
+export function renderVerdict(verdict: Verdict): Markup {
+  const { look, crumbs, sentence, evidence, acts, figures, progress } = verdict;
+  const { kind, word } = verdict.mark ?? LOOKS[look];
+  const heading = html`<h1 id="v">${sentence}</h1>`;
+  return html`<section class="verdict ${look}" aria-labelledby="v">
+${mark(kind, word, "big")}
+${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
+${evidence === undefined || evidence === "" ? "" : html`<p class="say">${evidence}</p>`}
+${acts === undefined ? "" : html`<p class="acts">${acts}</p>`}
+${figures === undefined ? progress : renderFigures(figures)}
+</section>`;
+}
+
+function renderFigures(figures: readonly Figure[]): Markup {
+  return html`<dl class="figures${figures[0]?.spark === undefined ? " even" : ""}">
 ${figures.map(
   ({ label, labelRest, value, unit, note, spark }) =>
     html`<div${spark ? html` class="with-spark"` : ""}>

@@ -58,12 +58,15 @@ export function projectPage({ name: slug, query }: Address): Drawing {
       if (shown === undefined) return drawAbsence(tx, slug);
       const scope = scopeOf(shown, projects, moment);
       const { verdict, draw } = await drawBlocks(tx, PROJECT, projectVerdict, scope);
-      const main = html`${renderTwins(projects, scope.subject, moment.now)}
-${verdict.bar}
-${await draw(undefined)}`;
-      const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
-      const title = `${verdict.sign} ${shorten(slug, 80)}`;
-      return { status: 200, facts: { title, tone: verdict.tone, tab: "/projects", main, feed } };
+      return {
+        verdict,
+        above: html`${renderTwins(projects, scope.subject, moment.now)}
+`,
+        main: html`
+${await draw(undefined)}`,
+        tab: "/projects",
+        feed: { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` },
+      };
     },
   };
 }
@@ -92,8 +95,10 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
   const nearest = await findNearestProjects(tx, slug);
   const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
   return {
+    ...notice("No such project", words, nearestLinks(nearest)),
     status: 404,
-    facts: { ...notice("No such project", words, nearestLinks(nearest)), tab: "/projects", searched: slug },
+    tab: "/projects",
+    searched: slug,
   };
 }
 

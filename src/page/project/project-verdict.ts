@@ -5,12 +5,12 @@ import { wilsonInterval } from "../../report/wilson-interval.ts";
 import type { Row } from "../parts/answers.ts";
 import { block, type Empty, part } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
-import { foreign, html, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
+import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag, withQuery } from "../parts/links.ts";
 import { age, agoWords, dayWords, icon, mark, momentMs, momentTag } from "../parts/marks.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
-import { renderFigures, renderVerdict } from "../parts/verdict.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import {
   askForFailing,
   askForRecent,
@@ -30,11 +30,11 @@ const build = relation("fact_builds");
 const open = relation("open_builds");
 const version = relation("dim_versions");
 
-const BAD = { tone: "bad", sign: "✗", look: "some" } as const;
+const BAD = { sign: "✗", look: "some" } as const;
 const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
 const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as const;
-const GOOD = { tone: "good", sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
-const UNKNOWN = { tone: "idle", sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
+const GOOD = { sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
+const UNKNOWN = { sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
 
 /**
  * Whether a project's main docs are good; then whether all else is. What was never finished is neither. `rest` follows the
@@ -73,34 +73,31 @@ function judgeProject(answers: Answers, { project, now, isNow }: ProjectScope) {
 /** The verdict of a project with its cause, the links that matter, and its figures. */
 export const projectVerdict = part({
   asks: askForVerdict,
-  async draw(answers, scope, _said, tx) {
+  async draw(answers, scope, _said, tx): Promise<Verdict> {
     const { project, subject, now } = scope;
     // Where the service has the documentation, which no relation of the reports says.
     const [row] = await tx<{ subdomain: string | null }[]>`
       select subdomain from mirror.projects where id = ${subject.id}`;
-    const { look, mark, rest, tone, sign } = judgeProject(answers, scope);
+    const { look, mark, rest, sign } = judgeProject(answers, scope);
     const [worst] = answers.failing;
     const slug = String(project.project_slug);
     const name = project.project_name === slug ? slugWords(slug) : foreign(String(project.project_name), 80);
     const upstream = outsideLink(row?.subdomain, html`Documentation upstream ${icon("out")}`);
-    const bar = renderVerdict({
+    return {
+      title: `${sign} ${shorten(subject.slug, 80)}`,
       look,
       mark,
       crumbs: html`<a href="/projects">Projects</a> / ${name}`,
       sentence: html`${subject.id === "-1" ? "Unknown projects" : slug === "" ? html`(empty)` : foreign(slug, 200)}${rest}`,
       evidence: evidenceOf(answers, scope),
       acts: html`${worst === undefined ? "" : actsOf(worst, now)}${upstream ?? ""}`,
-      figures: renderFigures(
-        [
-          rateFigure(answers),
-          failingFigure(answers, now),
-          buildsFigure(answers, now),
-          openFigure(answers, now),
-        ],
-        true,
-      ),
-    });
-    return { tone, sign, bar };
+      figures: [
+        rateFigure(answers),
+        failingFigure(answers, now),
+        buildsFigure(answers, now),
+        openFigure(answers, now),
+      ],
+    };
   },
 });
 

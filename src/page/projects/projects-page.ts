@@ -128,12 +128,10 @@ export function projectsPage({ query }: Address): Drawing {
     files: filesOf(PROJECTS, find),
     async draw(tx, moment) {
       const scope = await find(tx, moment);
-      const { q } = scope.choice;
       const { verdict, draw } = await drawBlocks(tx, PROJECTS, head, scope);
       const main = html`${verdict}
 ${await draw(undefined)}`;
-      const facts = { title: titleOf(scope.choice), tab: PATH, main } as const;
-      return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
+      return { title: titleOf(scope.choice), main, tab: PATH, searched: scope.choice.q };
     },
   };
 }

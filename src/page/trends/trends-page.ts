@@ -20,7 +20,6 @@ import {
   resolvePeriod,
   shortenPeriod,
 } from "../parts/period.ts";
-import { renderVerdict } from "../parts/verdict.ts";
 import { backlog } from "./backlog.ts";
 import { compare } from "./compare.ts";
 import { days } from "./days.ts";
@@ -95,13 +94,12 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
   const scope = scopeOf(choice, chosen, moment);
   const { period } = scope;
   const { verdict, draw: drawBelow } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
-  const main = html`${renderVerdict(verdict)}
+  const main = html`
 <div class="bar controls">${renderPeriodChips(PATH, period, choice, { type })}
 ${renderPeriodForm(PATH, period, renderTypes(type, types))}</div>
 ${period === chosen ? "" : SHORTENED}
 ${await drawBelow(undefined)}`;
-  const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
-  return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
+  return { verdict, main, tab: PATH };
 }
 
 const drawNothing = (sentence: string, empty?: Empty): Draft =>

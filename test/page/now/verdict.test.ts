@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
 import { judge, type NowVerdictFacts, usualOf } from "../../../src/page/now/verdict.ts";
+import { toneOf } from "../../../src/page/parts/verdict.ts";
 
 const NOW = new Date("2026-11-22T12:00:00Z");
 const ARRIVALS: Arrivals = {
@@ -119,8 +120,8 @@ const CASES: Readonly<Record<string, Case>> = {
 describe("the verdict", () => {
   it("has the words of its golden file", async () => {
     const told = Object.entries(CASES).map(([name, facts]) => {
-      const { kind, look, tone, title, sentence, evidence } = judge({ hadWorked: facts.broke, ...facts });
-      const words = [`# ${name}: ${kind}, ${look}, ${tone}`, title, sentence, evidence];
+      const { kind, look, title, sentence, evidence } = judge({ hadWorked: facts.broke, ...facts });
+      const words = [`# ${name}: ${kind}, ${look}, ${toneOf({ look })}`, title, sentence, evidence];
       return words.join("\n").replaceAll("\u00a0", " ");
     });
     await expect(`${told.join("\n\n")}\n`).toMatchFileSnapshot("verdict.golden.txt");
