@@ -3,10 +3,9 @@ import { isRecoveryConflict } from "../store/connection/sql.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
 import { BusyError } from "./cache/gate.ts";
 import { renderBlock } from "./parts/block.ts";
-import type { Draft } from "./parts/document.ts";
+import { type Draft, faultNotice } from "./parts/document.ts";
 import { html, shorten } from "./parts/html.ts";
 import { mark } from "./parts/marks.ts";
-import { faultNotice } from "./parts/notice.ts";
 
 const QUERY_CANCELED = "57014";
 

@@ -14,18 +14,22 @@ import { createDataRoutes } from "./data/data-routes.ts";
 import { readLog } from "./data/log-reply.ts";
 import { errorsPage } from "./errors/errors-page.ts";
 import { awayNotice, explainPageFailure } from "./failures.ts";
-import { renderAge, renderLimits } from "./freshness-words.ts";
 import { dictionaryPage } from "./mirror/dictionary-page.ts";
 import { mirrorPage } from "./mirror/mirror-page.ts";
 import { drawNeverSynced } from "./mirror/never-synced.ts";
 import { nowPage } from "./now/now-page.ts";
 import { askEach } from "./parts/answers.ts";
-import { readQuery } from "./parts/choices.ts";
-import { type DocumentFacts, type PageFunction, renderDocument } from "./parts/document.ts";
+import {
+  type DocumentFacts,
+  eitherLinks,
+  faultNotice,
+  notice,
+  type PageFunction,
+  renderDocument,
+} from "./parts/document.ts";
+import { minuteOf, renderAge, renderLimits } from "./parts/freshness.ts";
 import { html } from "./parts/html.ts";
-import { buildHref, projectHref, segmentAfter } from "./parts/links.ts";
-import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
-import { minuteOf } from "./parts/page-moment.ts";
+import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
 import { findProjects } from "./parts/projects.ts";
 import { projectPage } from "./project/project-page.ts";
 import { projectsPage } from "./projects/projects-page.ts";

@@ -18,7 +18,7 @@ import {
   when,
 } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
-import { linkStrip } from "../parts/series.ts";
+import { linkStrip } from "../parts/strips.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 const fact = relation("fact_builds");

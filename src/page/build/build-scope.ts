@@ -4,8 +4,8 @@ import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import { askFor, type Question, relation } from "../../report/ask.ts";
 import type { Row } from "../parts/answers.ts";
+import type { Verdict } from "../parts/document.ts";
 import type { Markup } from "../parts/html.ts";
-import type { Verdict } from "../parts/verdict.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
 const counted = relation("fact_builds");

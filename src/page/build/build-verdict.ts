@@ -14,11 +14,11 @@ import {
 import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "../parts/answers.ts";
 import { block, part } from "../parts/block.ts";
+import type { Verdict, VerdictLook } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
 import { agoWords, icon, momentTag, outcomeMark } from "../parts/marks.ts";
-import type { Verdict, VerdictLook } from "../parts/verdict.ts";
 import { askAround, renderNeighbours } from "./around.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";

@@ -1,11 +1,10 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
-import { timeAxis } from "../parts/axes.ts";
 import { block, renderNoRows } from "../parts/block.ts";
+import { keyEntry, LOOKS, type Look, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
-import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN, tookWords } from "./build-scope.ts";
 import { renderStates } from "./build-verdict.ts";
 

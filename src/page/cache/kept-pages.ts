@@ -6,8 +6,7 @@ import type { Context } from "hono";
 import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
 import type { MirrorReader, TransactionSql } from "../../store/connection/sql.ts";
-import { findMoment } from "../parts/freshness.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
+import { findMoment, type PageMoment } from "../parts/freshness.ts";
 import { createGate, PAGES_AT_ONCE } from "./gate.ts";
 import { createSingleFlight, whileRead } from "./single-flight.ts";
 

@@ -1,23 +1,25 @@
-/**
- * The pages' figures for programs: rows as CSV or JSON, Atom feeds, logs as text. Rows are streamed from one
- * snapshot, so memory does not grow with them.
- */
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
+import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { askFor } from "../../report/ask.ts";
+import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf } from "../../report/ask.ts";
+import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
 import { findSpanEnd } from "../../report/span-end.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
 import { whileRead } from "../cache/single-flight.ts";
-import { readQuery } from "../parts/choices.ts";
+import type { PageFiles } from "../parts/block.ts";
 import type { PageFunction } from "../parts/document.ts";
-import { originOf, segmentAfter } from "../parts/links.ts";
-import { minuteOf } from "../parts/page-moment.ts";
-import { findDayMoment, readDayChoice } from "../parts/past-day.ts";
+import { minuteOf } from "../parts/freshness.ts";
+import { originOf, readQuery, segmentAfter } from "../parts/links.ts";
+import { findDayMoment, readDayChoice } from "../parts/period.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
 import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
-import { assertNarrows, readFilters } from "./file-filters.ts";
+
+/**
+ * The pages' figures for programs: rows as CSV or JSON, Atom feeds, logs as text. Rows are streamed from one
+ * snapshot, so memory does not grow with them.
+ */
 
 export interface DataRoutesDeps {
   kept: KeptPages;
@@ -105,4 +107,67 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
     return slug === null ? showAbsence(c) : showFeed(c, slug);
   });
   return app;
+}
+
+/**
+ * What narrows a file. A page says in words what it shows, and ignores what it does not know: chats and mail programs add
+ * words of their own to a link. A program reads only rows, so a file refuses what does not narrow it.
+ */
+
+/** The filters of a relation's file, as `docmirror report` has them. An empty one is none, but a slug may be empty. */
+export function readFilters(relation: Relation, query: URLSearchParams): AnswerFilters {
+  assertKnown(relation, query, FILTER_NAMES, filtersOf(relation));
+  const given = (name: string) => query.get(name) || undefined;
+  const limit = given("limit");
+  return {
+    project: query.get("project") ?? undefined,
+    version: given("version"),
+    type: given("type"),
+    since: given("since"),
+    until: given("until"),
+    limit: limit === undefined ? undefined : Number(/^\d+$/.test(limit) ? limit : Number.NaN),
+  };
+}
+
+/** Throws ConfigError for a block that a page does not have, and for what does not narrow its rows. */
+export function assertNarrows(
+  page: string,
+  block: string,
+  query: URLSearchParams,
+  { parameters }: Pick<PageFiles, "parameters">,
+): void {
+  const own = Object.hasOwn(parameters, block) ? parameters[block] : undefined;
+  const blocks = Object.keys(parameters);
+  if (own === undefined) {
+    const nearest = didYouMean(nearestNames(block, blocks));
+    throw new ConfigError(`the page ${page} has no rows of ${block}${nearest}`, {
+      hint: `it has those of ${blocks.join(", ")}`,
+    });
+  }
+  const all = Object.values(parameters).flatMap((one) => Object.keys(one));
+  assertKnown(block, query, all, Object.keys(own));
+  for (const [name, values] of Object.entries(own)) {
+    const given = query.get(name);
+    if (values === null || given === null || given === "" || values.includes(given)) continue;
+    throw new ConfigError(`${name} cannot be ${given}${didYouMean(nearestNames(given, values))}`, {
+      hint: `it can be ${values.join(", ")}`,
+    });
+  }
+}
+
+/** `known` are all names that something has, `possible` those that this has. */
+function assertKnown(
+  what: string,
+  query: URLSearchParams,
+  known: readonly string[],
+  possible: readonly string[],
+): void {
+  const hint = possible.length === 0 ? "nothing narrows it" : `it can be narrowed by ${possible.join(", ")}`;
+  for (const name of new Set(query.keys())) {
+    if (!possible.includes(name)) {
+      const nearest = known.includes(name) ? [] : nearestNames(name, possible);
+      throw new ConfigError(`${what} cannot be narrowed by ${name}${didYouMean(nearest)}`, { hint });
+    }
+    if (query.getAll(name).length > 1) throw new ConfigError(`${name} is given twice`, { hint });
+  }
 }

@@ -1,8 +1,8 @@
 import { asIso } from "../../report/read-answer.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { html, type Markup, xmlText } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 
 /** A series of builds that broke or was fixed. */
 interface FeedEvent {

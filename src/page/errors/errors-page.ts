@@ -5,16 +5,30 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, countIn, type Row } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, type Empty, filesOf, part } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
-import { keptFields, nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
-import type { Address, Draft, Drawing } from "../parts/document.ts";
+import {
+  type Address,
+  type Draft,
+  type Drawing,
+  drawNoMatch,
+  noDayMatches,
+  type Verdict,
+} from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
-import { buildHref, buildLink, meantLinks, withQuery } from "../parts/links.ts";
+import {
+  buildHref,
+  buildLink,
+  keptFields,
+  meantLinks,
+  nearestChoices,
+  readPageNumber,
+  readText,
+  withQuery,
+} from "../parts/links.ts";
 import { age, clockWords, icon, momentTag } from "../parts/marks.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
-import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import { type Kind, kindsOf, noFailures } from "../parts/outcomes.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import {
   daysName,
   dayText,
@@ -39,7 +53,6 @@ import {
   sayingOf,
   sinceWords,
 } from "../parts/rising.ts";
-import type { Verdict } from "../parts/verdict.ts";
 import { isRising, lines, renderSorts } from "./lines.ts";
 import {
   askForChosen,

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export const ERRORS_PATH = "/errors";

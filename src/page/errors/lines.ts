@@ -1,12 +1,11 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askEach, countIn, type Row, sumIn } from "../parts/answers.ts";
-import { spanNoun, spansOf } from "../parts/axes.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
-import { renderPager } from "../parts/choices.ts";
+import { spanNoun, spansOf } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
-import { buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { buildLink, projectLink, renderPager, targetTag } from "../parts/links.ts";
 import { age, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/mini-bars.ts";
 import { byDay, noFailures } from "../parts/outcomes.ts";

@@ -4,15 +4,13 @@ import { askFor } from "../../report/ask.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { type Row, sumIn } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
-import type { Address, Drawing } from "../parts/document.ts";
+import type { Address, Drawing, Figure } from "../parts/document.ts";
+import type { Freshness, PageMoment } from "../parts/freshness.ts";
 import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
 import { agoWords, clockWords, DAY_MS, mark, momentMs, span, when } from "../parts/marks.ts";
-import type { Freshness, PageMoment } from "../parts/page-moment.ts";
-import type { Figure } from "../parts/verdict.ts";
-import { lists } from "./lists.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
-import { drift, quarantine, references, walks } from "./trust.ts";
+import { drift, lists, quarantine, references, walks } from "./trust.ts";
 
 const MIRROR: BlockPage<PageMoment> = {
   name: "mirror",

@@ -3,11 +3,10 @@ import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { renderBlock } from "../parts/block.ts";
-import { type Address, type Draft, tabAt } from "../parts/document.ts";
+import { type Address, type Draft, tabAt, type Verdict } from "../parts/document.ts";
+import type { Freshness } from "../parts/freshness.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
 import { clockWords, mark, momentMs, momentTag, span } from "../parts/marks.ts";
-import type { Freshness } from "../parts/page-moment.ts";
-import type { Verdict } from "../parts/verdict.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;

@@ -2,8 +2,9 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
 import type { Row } from "../parts/answers.ts";
-import { timeAxis } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
+import { keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import {
   clockWords,
@@ -15,8 +16,6 @@ import {
   momentTag,
   when,
 } from "../parts/marks.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { keyEntry, levelLine, renderKey, uprightLine } from "../parts/plot.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 
 const run = relation("runs");

@@ -4,13 +4,23 @@ import { ask, inline, onPage, pick, type Question, relation, where } from "../..
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, countIn, type Row, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
-import { keptFields, nearestChoices, renderChips, renderPager } from "../parts/choices.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
+import {
+  buildLink,
+  keptFields,
+  meantLinks,
+  nearestChoices,
+  projectHref,
+  projectLink,
+  renderChips,
+  renderPager,
+  targetTag,
+  withQuery,
+} from "../parts/links.ts";
 import { age, agoWords, mark, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
-import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
+import { drawStrip, lastFailed, renderWhy } from "../parts/strips.ts";
 import {
   askForFailing,
   askForTotals,

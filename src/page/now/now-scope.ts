@@ -2,8 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor, pick, type Question, relation, where } from "../../report/ask.ts";
 import { newestTrouble, troubleFrom } from "../../report/trouble.ts";
 import type { Row } from "../parts/answers.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import { askForRising } from "../parts/rising.ts";
 

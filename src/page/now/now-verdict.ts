@@ -2,11 +2,11 @@ import { counted, grouped } from "../../base/text.ts";
 import { countIn, type Row, sumIn } from "../parts/answers.ts";
 import { part } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
+import type { Figure, Verdict } from "../parts/document.ts";
 import { foreign, html, type Markup, percent, slugWords, wholePercent } from "../parts/html.ts";
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import { dayWords } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
-import type { Figure, Verdict } from "../parts/verdict.ts";
 import { longSpan, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import {
   askForVerdict,

@@ -2,11 +2,11 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { countIn, type Row, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
+import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { age, agoWords, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
-import { keyEntry, renderKey } from "../parts/plot.ts";
 import {
   askForFixedCounts,
   askForKinds,

@@ -1,12 +1,12 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
+import type { VerdictLook } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/marks.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
-import type { VerdictLook } from "../parts/verdict.ts";
 import { arrivalWords, judgeFew, judgeQuiet, rangeWords, readArrivals } from "./arrivals-verdict.ts";
 import { type NowAnswers, spanOf } from "./now-scope.ts";
 

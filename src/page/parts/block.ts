@@ -6,10 +6,10 @@
 import type { Question } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asked, createSender, type Found, type Sender } from "./answers.ts";
+import type { PageMoment } from "./freshness.ts";
 import { html, type Markup } from "./html.ts";
 import { type Link, type Query, renderLinks, withQuery } from "./links.ts";
 import { icon, mark } from "./marks.ts";
-import type { PageMoment } from "./page-moment.ts";
 
 /**
  * Asks questions and draws their answers. `Scope` is the reader's choice as the page has resolved it; `said` is the verdict of

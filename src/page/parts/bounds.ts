@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { inline } from "../../report/ask.ts";
+import { keyEntry, renderKey, uprightLine } from "./charts.ts";
 import { html, type Markup } from "./html.ts";
-import { keyEntry, renderKey, uprightLine } from "./plot.ts";
 
 /** The ticks of the axis, in seconds. */
 const TICKS = [

@@ -1,10 +1,10 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { PageFiles } from "./block.ts";
-import { html, type Markup, shorten } from "./html.ts";
-import { favicon, icon, SPRITE } from "./marks.ts";
-import type { PageMoment } from "./page-moment.ts";
-import { renderVerdict, toneOf, type Verdict } from "./verdict.ts";
+import { type Empty, type PageFiles, renderNoRows } from "./block.ts";
+import type { PageMoment } from "./freshness.ts";
+import { foreign, html, type Markup, shorten } from "./html.ts";
+import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
+import { favicon, icon, type MarkKind, mark, SPRITE, type Tone } from "./marks.ts";
 
 /** What a reader asked for. */
 export interface Address {
@@ -137,4 +137,136 @@ ${above}${verdict && renderVerdict(verdict)}${main}
 </html>
 `;
   return page.toString();
+}
+
+/** The mark and the tone of each look: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
+const LOOKS = {
+  bad: { kind: "bad", word: "Something is broken", tone: "bad" },
+  some: { kind: "bad", word: "Something is broken", tone: "bad" },
+  good: { kind: "good", word: "Good", tone: "good" },
+  warn: { kind: "warn", word: "Look here", tone: "warn" },
+  known: { kind: "warn", word: "Something broke", tone: "warn" },
+  flat: { kind: "flat", word: "Nothing new", tone: "warn" },
+  idle: { kind: "idle", word: "Not known", tone: "idle" },
+} as const satisfies Record<string, { kind: MarkKind; word: string; tone: Tone }>;
+
+export type VerdictLook = keyof typeof LOOKS;
+
+/** The answer of a page in one sentence, and what speaks for it. */
+export interface Verdict {
+  /** Of the window. */
+  readonly title: string;
+  readonly look: VerdictLook;
+  /** What the icon of the window says. @default that of the look */
+  readonly tone?: Tone;
+  /** @default that of the look */
+  readonly mark?: { readonly kind: MarkKind; readonly word: string };
+  /** The way to this page: links above the sentence. @default nothing */
+  readonly crumbs?: Markup;
+  /** The heading of the page. */
+  readonly sentence: Markup | string;
+  /** @default nothing */
+  readonly evidence?: Markup | string;
+  /** Links. @default none */
+  readonly acts?: Markup;
+  /** Up to four. @default none */
+  readonly figures?: readonly Figure[];
+  /** How far the first sync is, in place of figures. @default nothing */
+  readonly progress?: Markup;
+}
+
+export interface Figure {
+  readonly label: string;
+  /** The rest of the label, which a phone has no room for, such as ", last 24 hours". */
+  readonly labelRest?: string;
+  readonly value: Markup | string;
+  /** Its unit, such as "of 700 projects". */
+  readonly unit?: string;
+  /** What it is compared with. */
+  readonly note: Markup | string;
+  /** A small chart beside the first one; null where there are too few days for it. @default no place for one */
+  readonly spark?: Markup | null;
+}
+
+/** The icon of the window, which says the verdict too. */
+export const toneOf = ({ look, tone = LOOKS[look].tone }: Pick<Verdict, "look" | "tone">): Tone => tone;
+
+/** The first thing on a page. */
+export function renderVerdict(verdict: Verdict): Markup {
+  const { look, crumbs, sentence, evidence, acts, figures, progress } = verdict;
+  const { kind, word } = verdict.mark ?? LOOKS[look];
+  const heading = html`<h1 id="v">${sentence}</h1>`;
+  return html`<section class="verdict ${look}" aria-labelledby="v">
+${mark(kind, word, "big")}
+${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
+${evidence === undefined || evidence === "" ? "" : html`<p class="say">${evidence}</p>`}
+${acts === undefined ? "" : html`<p class="acts">${acts}</p>`}
+${figures === undefined ? progress : renderFigures(figures)}
+</section>`;
+}
+
+function renderFigures(figures: readonly Figure[]): Markup {
+  return html`<dl class="figures${figures[0]?.spark === undefined ? " even" : ""}">
+${figures.map(
+  ({ label, labelRest, value, unit, note, spark }) =>
+    html`<div${spark ? html` class="with-spark"` : ""}>
+      <dt>${label}${labelRest === undefined ? "" : html`<span class="rest">${labelRest}</span>`}</dt>
+      <dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>
+      ${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
+`,
+)}</dl>`;
+}
+
+/**
+ * A page whose choice leaves nothing: that says nothing about builds. `name` is that of the page, `evidence` what the sentence
+ * does not say; `empty` says what was chosen, and where to go on.
+ */
+export const drawNoMatch = (
+  tab: "/" | "/trends" | "/errors",
+  name: string,
+  sentence: string,
+  evidence: string,
+  empty?: Empty,
+): Draft => ({
+  verdict: { title: `${name}: nothing matches`, look: "idle", sentence, evidence },
+  main: html`
+${empty && renderNoRows(...empty)}`,
+  tab,
+});
+
+export const noDayMatches = (href: string): Empty => [
+  "no-match",
+  "No day matches.",
+  "The mirror knows no build of these days.",
+  [{ href, words: "The last 14 days" }],
+];
+
+/** A page that says why the requested page is not shown, with links to go on by. */
+export function notice(title: string, words: Markup | string, ways: readonly Link[] = []): Draft {
+  const acts = renderLinks([...ways, { href: "/", words: "What is broken now" }]);
+  return { verdict: { title, look: "idle", sentence: title, evidence: words, acts } };
+}
+
+/**
+ * A page for a fault: the database is away, or an error of docmirror itself. It shows the id of the request, by which
+ * its lines are found in the log.
+ */
+export function faultNotice(title: string, words: string, path: string, requestId?: string) {
+  const id = requestId === undefined ? "" : html` Request <code>${requestId}</code>.`;
+  const acts = renderLinks([{ href: path, words: "Try again" }]);
+  return {
+    verdict: { title, look: "warn", sentence: title, evidence: html`${words}${id}`, acts },
+  } as const;
+}
+
+/** Links to projects that may be meant. */
+export const nearestLinks = (slugs: readonly string[]): Link[] =>
+  slugs.map((slug) => ({ href: projectHref(slug), words: foreign(slug) }));
+
+/** The two meanings of a name that a project and a build have. */
+export function eitherLinks(name: string): Link[] {
+  return [
+    { href: projectHref(name), words: html`the project ${foreign(name)}` },
+    { href: buildHref(name), words: html`the build ${foreign(name)}` },
+  ];
 }

@@ -1,10 +1,85 @@
 import { sql } from "drizzle-orm";
 import { ask, askFor, pick, relation } from "../../report/ask.ts";
+import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { askEach, type Row } from "./answers.ts";
-import { momentMs } from "./marks.ts";
-import { type Freshness, type PageMoment, pageMoment } from "./page-moment.ts";
+import { html, listsOf, type Markup } from "./html.ts";
+import {
+  clockWords,
+  dayWords,
+  HOUR_MS,
+  type MarkKind,
+  MINUTE_MS,
+  mark,
+  momentMs,
+  momentTag,
+  span,
+} from "./marks.ts";
+
+/** How fresh the data of a page is. */
+export interface Freshness {
+  /** The host of the service, or `demo`; null before the first sync. */
+  readonly service: string | null;
+  /**
+   * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
+   * ended well, an invalid date where a wrong clock dated it.
+   */
+  readonly asOf: Date | null;
+  /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
+  readonly isStale: boolean;
+  /** Whether that is stale, or longer ago than twice the usual time between looks at the builds. */
+  readonly isLate: boolean;
+  /** The lists that were never read well. */
+  readonly unread: readonly string[];
+  /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
+  readonly uncounted: readonly string[];
+  /** The lists that were read well, but not lately. */
+  readonly overdue: readonly string[];
+  /** When the answers were computed, as Postgres prints it. Null when they never were. */
+  readonly refreshedAt: string | null;
+  /** When computing them failed last, as Postgres prints it. Null once it has gone well. */
+  readonly failedAt: string | null;
+  /** Whether the answers are still older than the last run, some minutes after its end. */
+  readonly isBehind: boolean;
+  /**
+   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
+   * read, or where that is not known.
+   */
+  readonly replicaLagS: number | null;
+  /** What ended the newest run of all that have ended, where that run did not succeed. */
+  readonly trouble: string | null;
+  /** The newest run, ended or not; null where none has begun. */
+  readonly newestRun: Readonly<Record<string, unknown>> | null;
+}
+
+/** The moment that a page speaks of. */
+export interface PageMoment {
+  /** The minute of the request: ages count to it. */
+  readonly now: Date;
+  /** The last look at the builds: spans such as 24 hours end there, because nobody knows what came since. */
+  readonly at: Date;
+  /** Whether that look is new, so that the span is "the last 24 hours"; else words name its end. */
+  readonly isNow: boolean;
+  /** The UTC day whose end it is, where the reader chose one of the past: as 2026-11-03, and in words. */
+  readonly day?: { readonly text: string; readonly name: string };
+  /** Null stands for: no walk of the builds has ended well, so nothing is known. */
+  readonly freshness: Freshness;
+}
+
+/** The minute of a request: pages and their files of one minute speak of the same moment. */
+export const minuteOf = (moment: Date): Date =>
+  new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS);
+
+/**
+ * The moment that a page or a feed speaks of, for a reader at `now`. Nothing else ends a span at the reader's clock:
+ * a mirror that nobody synced would look calmer by the hour. Without a known look it is `now`.
+ */
+export function pageMoment(freshness: Freshness, now: Date): PageMoment {
+  const { asOf, isLate } = freshness;
+  const at = asOf === null || Number.isNaN(asOf.getTime()) ? now : asOf;
+  return { now, at, isNow: at === now || (!isLate && now.getTime() - at.getTime() < HOUR_MS), freshness };
+}
 
 /** The answers are computed right after a run. A reader who comes in between does not need a warning. */
 const FOLLOWS_WITHIN_MS = 300_000;
@@ -106,4 +181,57 @@ export async function findMoment(
     progress,
   ];
   return { moment: pageMoment(freshness, now), revision: JSON.stringify(revision) };
+}
+
+/** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
+export function renderAge(freshness: Freshness, now: Date): Markup {
+  const { asOf, isLate, unread, overdue } = freshness;
+  if (asOf === null) {
+    const held = RESOURCES.length - unread.length;
+    const words =
+      held === 0
+        ? html`<b>No data yet</b> <small>never synced</small>`
+        : html`<b>No builds</b> <small>${held} of ${RESOURCES.length} lists</small>`;
+    return link("idle", "not known", words);
+  }
+  if (Number.isNaN(asOf.getTime()))
+    return link("warn", "look at the mirror", html`<b>Age not known</b> <small>a clock was wrong</small>`);
+  const ago = span(now.getTime() - asOf.getTime());
+  const isToday = now.getTime() - asOf.getTime() < 86_400_000;
+  const at = `${isToday ? "" : `${dayWords(asOf.getTime(), now)} `}${clockWords(asOf.getTime())}`;
+  const isWell = !isLate && unread.length === 0 && overdue.length === 0;
+  return link(
+    isWell ? "good" : "warn",
+    isWell ? "current" : "look at the mirror",
+    html`<span class="fresh-as">As of </span><b>${at} UTC</b> <small>${ago} ago</small>`,
+  );
+}
+
+const link = (kind: MarkKind, word: string, words: Markup): Markup =>
+  html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${words}</span></a>`;
+
+/** What limits the figures of every page, above them. Nothing where all is well. */
+export function renderLimits(freshness: Freshness, now: Date): Markup {
+  const { replicaLagS, isBehind, refreshedAt, failedAt, unread } = freshness;
+  // The replica comes first: what it has not replayed yet may be all that is missing.
+  const limits: Markup[] = [];
+  if (replicaLagS)
+    limits.push(html`<strong>This is a replica, which is ${replicaLagS}\u00a0s behind its primary.</strong>`);
+  if (unread.length > 0 && !unread.includes("build")) {
+    limits.push(html`The mirror is not whole yet: no sync has read ${listsOf(unread)} to the end.`);
+  }
+  if (isBehind || failedAt !== null) {
+    const computed =
+      refreshedAt === null
+        ? "The figures have not been computed yet"
+        : html`The figures were computed at ${momentTag(refreshedAt, now)}`;
+    limits.push(
+      failedAt === null
+        ? html`${computed}: a run has ended since, and they will include it soon;
+      <code>docmirror report</code> updates them now.`
+        : html`${computed}: the next try failed at ${momentTag(failedAt, now)};
+      <code>docmirror doctor</code> says why.`,
+    );
+  }
+  return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
 }

@@ -2,8 +2,8 @@ import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import { nearestChoices } from "./choices.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
+import { nearestChoices } from "./links.ts";
 import { type Period, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {

@@ -1,5 +1,9 @@
 import type { Context } from "hono";
-import { foreign, html, type Markup, slugWords, targetWords } from "./html.ts";
+import { nearestNames } from "../../base/config/nearest-names.ts";
+import { counted, grouped } from "../../base/text.ts";
+import { resolveSpan } from "../../report/time-bounds.ts";
+import { foreign, html, type Markup, shorten, slugWords, targetWords } from "./html.ts";
+import { icon } from "./marks.ts";
 
 /**
  * The address of a project's page. A browser would read some slugs as a step up the path; those go into the
@@ -114,4 +118,125 @@ export function webAddress(text: unknown, base?: string): string | null {
   const { protocol, username, password, href } = new URL(address, base);
   const isPlain = (protocol === "http:" || protocol === "https:") && username === "" && password === "";
   return isPlain && href.length <= 2000 ? href : null;
+}
+
+/** The query of a URL. Spans in `since`, `until` and `day`, such as `7d`, become the moments that they mean now. */
+export function readQuery(url: string, now: Date): URLSearchParams {
+  const query = new URL(url).searchParams;
+  for (const name of ["since", "until", "day"]) {
+    const text = query.get(name);
+    if (text !== null) query.set(name, resolveSpan(text, now));
+  }
+  return query;
+}
+
+const MOST_LENGTH = 200;
+
+/** A choice as a text, trimmed and cut, without the zero characters that Postgres refuses; an empty one is none. */
+export const readText = (query: URLSearchParams, name: string): string | undefined =>
+  query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
+
+export interface Chip {
+  readonly label: string;
+  /** The value that it gives to the parameter; undefined for no filter. */
+  readonly value: string | undefined;
+  readonly count?: number;
+}
+
+interface ChipsFacts {
+  /** What is chosen from, for a screen reader. */
+  readonly label: string;
+  readonly path: string;
+  /** The parameter of the query. */
+  readonly name: string;
+  readonly chosen: string | undefined;
+  /** The other filters, which are kept. */
+  readonly kept: Query;
+  readonly chips: readonly Chip[];
+}
+
+/** One filter as a row of links. The others are kept; the page of the list begins anew. */
+export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFacts): Markup {
+  const current = html` aria-current="true"`;
+  return html`<nav class="chips" aria-label="${label}">${chips.map(({ label, value, count }) => {
+    const href = withQuery(path, { ...kept, [name]: value });
+    const number = count === undefined ? "" : html` <span>${grouped(count)}</span>`;
+    return html`<a href="${href}"${value === chosen ? current : ""}>${label}${number}</a>`;
+  })}</nav>`;
+}
+
+/** Hidden fields for what a form keeps. Undefined values are left out. */
+export function keptFields(kept: Query): Markup {
+  return html`${Object.entries(kept)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+}
+
+/** A search by text, as the parameter `q`. The other filters are kept. */
+export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
+  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
+    <label class="unseen" for="find">A part of the name, or a build number</label>
+    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
+    placeholder="Name or build number" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
+}
+
+/** The number of the page that a query asks for, from 1. What is no such number is page 1. */
+export function readPageNumber(query: URLSearchParams): number {
+  const page = Number(query.get("page"));
+  return Number.isSafeInteger(page) && page > 0 ? Math.min(page, 1_000_000) : 1;
+}
+
+interface PagerFacts {
+  readonly path: string;
+  readonly kept: Query;
+  /** From 1. */
+  readonly page: number;
+  readonly perPage: number;
+  readonly total: number;
+  /** What a row is, such as "project". */
+  readonly noun: string;
+}
+
+/** Which rows are shown, and links to the other pages. Nothing where all rows are shown. */
+export function renderPager({ path, kept, page, perPage, total, noun }: PagerFacts): Markup | string {
+  if (total <= perPage) return "";
+  const last = Math.ceil(total / perPage);
+  const first = (page - 1) * perPage + 1;
+  const href = (to: number) => withQuery(path, { ...kept, page: to === 1 ? undefined : to });
+  const step = (to: number, rel: "prev" | "next", words: string) =>
+    to < 1 || to > last
+      ? html`<span class="off">${icon(rel)}<span class="unseen">No ${words}</span></span>`
+      : html`<a href="${href(to)}" rel="${rel}">${icon(rel)}<span class="unseen">${words}</span></a>`;
+  const numbers = shownPages(page, last).map((to) =>
+    to === null
+      ? html`<span aria-hidden="true">…</span>`
+      : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
+  );
+  return html`<nav class="pager" aria-label="Pages of the list">
+    <span class="pager-n">${grouped(first)}–${grouped(Math.min(total, page * perPage))} of
+    ${counted(total, noun)}</span><span class="pager-p">${step(page - 1, "prev", "page before")}${numbers}${step(page + 1, "next", "page after")}</span></nav>`;
+}
+
+/** The first, the last, and those around the shown one; null stands for those left out. */
+export function shownPages(page: number, last: number): (number | null)[] {
+  const near = [1, page - 1, page, page + 1, last, ...(page <= 2 ? [2, 3] : [])];
+  const numbers = [...new Set(near)].filter((one) => one >= 1 && one <= last).sort((a, b) => a - b);
+  return numbers.flatMap((one, place) => {
+    const before = numbers[place - 1];
+    return before !== undefined && one > before + 1 ? [null, one] : [one];
+  });
+}
+
+/** The choices that a wrong one may mean, by their values or by the labels that readers see; nearest first. */
+export function nearestChoices<Value extends string>(
+  wrong: string,
+  values: readonly Value[],
+  labelOf: (value: Value) => string,
+): Value[] {
+  const byName = new Map<string, Value>();
+  for (const value of values) byName.set(labelOf(value), value);
+  // A value that is another one's label means itself.
+  for (const value of values) byName.set(value, value);
+  const nearest = nearestNames(wrong, byName.keys()).flatMap((name) => byName.get(name) ?? []);
+  return [...new Set(nearest)];
 }

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
-import { at, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
 import { isMore, renderCountChange } from "./changes.ts";
+import { at, dayAxis, type Span, spanNoun, spansOf } from "./charts.ts";
 import { html, type Markup } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import type { Kind } from "./outcomes.ts";

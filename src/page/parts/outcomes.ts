@@ -1,8 +1,8 @@
 import { counted } from "../../base/text.ts";
 import { type Row, sumIn } from "./answers.ts";
-import { type Span, spansOf } from "./axes.ts";
 import type { Empty } from "./block.ts";
 import { type Count, differenceOf } from "./changes.ts";
+import { type Span, spansOf } from "./charts.ts";
 import { type Days, dayNumber, type Period } from "./period.ts";
 
 const COUNTS = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck"] as const;

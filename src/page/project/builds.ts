@@ -5,12 +5,12 @@ import { ask, inline, onPage, pick, type Question, relation } from "../../report
 import { askEach, type Row } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
+import { renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { meantLinks, type Query, renderLinks } from "../parts/links.ts";
 import { age, type MarkKind, mark, momentMs, momentTag, when } from "../parts/marks.ts";
-import { renderKey } from "../parts/plot.ts";
-import { drawStrip, linkStrip, type StripBuild } from "../parts/series.ts";
+import { drawStrip, linkStrip, type StripBuild } from "../parts/strips.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import {
   askForSeries,

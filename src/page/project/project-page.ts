@@ -4,19 +4,16 @@ import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, renderBlock } from "../parts/block.ts";
-import { readPageNumber } from "../parts/choices.ts";
-import type { Address, Draft, Drawing } from "../parts/document.ts";
+import { type Address, type Draft, type Drawing, nearestLinks, notice } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { feedHref, projectHref, withQuery } from "../parts/links.ts";
+import { feedHref, projectHref, readPageNumber, withQuery } from "../parts/links.ts";
 import { age } from "../parts/marks.ts";
-import { nearestLinks, notice } from "../parts/notice.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects, findProjects } from "../parts/projects.ts";
 import { builds, onlyQuery, versions } from "./builds.ts";
-import { days } from "./days.ts";
 import type { ProjectChoice, ProjectScope, Subject } from "./project-scope.ts";
 import { causes, failing, projectVerdict } from "./project-verdict.ts";
-import { facts, fixed, times } from "./rail.ts";
+import { days, facts, fixed, times } from "./rail.ts";
 
 const PROJECT: BlockPage<ProjectScope> = {
   name: "project",

@@ -4,8 +4,8 @@ import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, countIn, type Row } from "../parts/answers.ts";
 import { isKnownTime } from "../parts/bounds.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_now");

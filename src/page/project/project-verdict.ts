@@ -5,12 +5,12 @@ import { wilsonInterval } from "../../report/wilson-interval.ts";
 import type { Row } from "../parts/answers.ts";
 import { block, type Empty, part } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
+import type { Verdict } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag, withQuery } from "../parts/links.ts";
 import { age, agoWords, dayWords, icon, mark, momentMs, momentTag } from "../parts/marks.ts";
-import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
-import type { Verdict } from "../parts/verdict.ts";
+import { drawStrip, lastFailed, renderWhy } from "../parts/strips.ts";
 import {
   askForFailing,
   askForRecent,

@@ -11,40 +11,40 @@ import {
   renderHead,
   renderNoRows,
 } from "../parts/block.ts";
+import type { Address, Drawing } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import {
+  type Link,
   nearestChoices,
+  type Query,
   readPageNumber,
   readText,
   renderChips,
   renderPager,
   renderSearchForm,
-} from "../parts/choices.ts";
-import type { Address, Drawing } from "../parts/document.ts";
-import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { type Link, type Query, withQuery } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
+  withQuery,
+} from "../parts/links.ts";
 import { findMine, findNearestProjects, type Mine, renderMine } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
-import {
-  findBuildHit,
-  findProjectRows,
-  type ProjectListRow,
-  projectColumns,
-  renderBuildHit,
-  renderListKey,
-} from "./project-rows.ts";
 import {
   askForCountedProjects,
   askForProjects,
   askForSlugs,
+  findBuildHit,
+  findProjectRows,
   isState,
   PROJECT_SORTS,
   PROJECTS_PER_PAGE,
+  type ProjectListRow,
   type ProjectSort,
   type ProjectsChoice,
+  projectColumns,
+  renderBuildHit,
+  renderListKey,
   STATES,
   type State,
-} from "./projects-questions.ts";
+} from "./project-rows.ts";
 import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";

@@ -4,12 +4,10 @@ import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, type Empty, filesOf } from "../parts/block.ts";
-import { readText } from "../parts/choices.ts";
-import type { Address, Draft, Drawing } from "../parts/document.ts";
+import { type Address, type Draft, type Drawing, drawNoMatch, noDayMatches } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { meantLinks, withQuery } from "../parts/links.ts";
-import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
+import { meantLinks, readText, withQuery } from "../parts/links.ts";
 import {
   FIRST_DAY,
   findPeriod,
@@ -20,12 +18,11 @@ import {
   resolvePeriod,
   shortenPeriod,
 } from "../parts/period.ts";
-import { backlog } from "./backlog.ts";
 import { compare } from "./compare.ts";
 import { days } from "./days.ts";
 import { formats } from "./formats.ts";
 import { platform } from "./platform.ts";
-import { durations, phases, waits } from "./times.ts";
+import { backlog, durations, phases, waits } from "./times.ts";
 import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
 import { trendsVerdict } from "./trends-verdict.ts";
 import { flaky, regressions, repairs } from "./unsteady.ts";

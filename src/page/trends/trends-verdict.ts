@@ -1,6 +1,7 @@
 import { counted, grouped } from "../../base/text.ts";
 import { part } from "../parts/block.ts";
 import { differenceOf, isCountChance } from "../parts/changes.ts";
+import type { Verdict } from "../parts/document.ts";
 import { percent, shorten } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type SpanOutcomes,
 } from "../parts/outcomes.ts";
 import { daysName, lengthWords } from "../parts/period.ts";
-import type { Verdict } from "../parts/verdict.ts";
 import { points } from "./compare.ts";
 import { askForIncidents } from "./platform.ts";
 import { askForDays, type TrendsScope } from "./trends-scope.ts";

@@ -4,7 +4,7 @@ import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/sou
 import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
 import { askEach } from "../../../src/page/parts/answers.ts";
 import type { Address } from "../../../src/page/parts/document.ts";
-import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
+import type { PageMoment } from "../../../src/page/parts/freshness.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";

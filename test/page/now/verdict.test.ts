@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
 import { judge, type NowVerdictFacts, usualOf } from "../../../src/page/now/verdict.ts";
-import { toneOf } from "../../../src/page/parts/verdict.ts";
+import { toneOf } from "../../../src/page/parts/document.ts";
 
 const NOW = new Date("2026-11-22T12:00:00Z");
 const ARRIVALS: Arrivals = {

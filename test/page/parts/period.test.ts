@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { spanNoun, spansOf } from "../../../src/page/parts/axes.ts";
-import { type PageMoment, pageMoment } from "../../../src/page/parts/page-moment.ts";
+import { spanNoun, spansOf } from "../../../src/page/parts/charts.ts";
+import { type PageMoment, pageMoment } from "../../../src/page/parts/freshness.ts";
 import {
   dayNumber,
   daysName,

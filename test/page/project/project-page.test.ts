@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findMainDays } from "../../../src/page/parts/main-days.ts";
+import { findMainDays } from "../../../src/page/parts/strips.ts";
 import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { rolledBack } from "../../support/database.ts";

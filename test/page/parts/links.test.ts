@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nearestChoices, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
+import { nearestChoices, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/links.ts";
 import { textOf } from "../../support/page-text.ts";
 
 const FACTS = { path: "/projects", kept: { q: "a&b" }, perPage: 25, noun: "project" };

@@ -1,0 +1,194 @@
+import { type SQL, sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/text.ts";
+import { ask, type Question, relation } from "../../report/ask.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { askEach, countIn, type Row, sumIn } from "./answers.ts";
+import { foreign, html, type Markup, shorten } from "./html.ts";
+import { kindLabel } from "./kinds.ts";
+import { buildHref, buildLink } from "./links.ts";
+import { ICONS, icon, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
+import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
+
+const STEP = 5;
+
+/**
+ * Builds in a row as one picture, the oldest first: up succeeded, down failed, on the line not finished. `of`
+ * says which builds, such as "latest · html". `places` is how many fit. @default 20
+ */
+export function drawStrip(outcomes: readonly string[], of: string, places = 20): Markup {
+  const shown = outcomes.slice(-places);
+  const width = places * STEP;
+  const start = width - shown.length * STEP + 2;
+  const path = (draw: string, isOne: (outcome: string) => boolean) =>
+    shown.flatMap((outcome, place) => (isOne(outcome) ? [`M${start + place * STEP} ${draw}`] : [])).join("");
+  const up = path("10V4", (outcome) => outcome === "succeeded");
+  const down = path("12v8", (outcome) => outcome === "failed");
+  const mid = path("9.5v3", (outcome) => outcome !== "succeeded" && outcome !== "failed");
+  const words = stripWords(shown, of);
+  return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22"
+    viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title>
+    <path class="axis" d="M0 11H${width}"/>${up === "" ? "" : html`<path class="up" d="${up}"/>`}
+    ${down === "" ? "" : html`<path class="down" d="${down}"/>`}
+    ${mid === "" ? "" : html`<path class="mid" d="${mid}"/>`}</svg>`;
+}
+
+/** What a strip shows, as a sentence without its verb. */
+function stripWords(outcomes: readonly string[], of: string): string {
+  const count = (outcome: string) => outcomes.filter((one) => one === outcome).length;
+  const [succeeded, failed] = [count("succeeded"), count("failed")];
+  const open = outcomes.length - succeeded - failed;
+  const newest = outcomes.at(-1);
+  if (newest === undefined) return `no builds of ${of}`;
+  const ends = `${succeeded} succeeded, ${failed} failed${open > 0 ? `, ${open} not finished` : ""}`;
+  return outcomes.length === 1
+    ? `the only build of ${of}: ${outcomeMark(newest).word}`
+    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
+}
+
+export interface StripBuild {
+  readonly id: string;
+  readonly outcome: string;
+  /** Which build it is and how it ended, such as "latest · html, 16 Nov 18:13 UTC: Out of memory". */
+  readonly words: string;
+}
+
+/** Builds in a row as links, the oldest first: 30 a row, fewer on a narrow page. `current` is outlined. */
+export function linkStrip(builds: readonly StripBuild[], current?: string): Markup {
+  const few = builds.length < 15 ? " few" : "";
+  return html`<ol class="strip${few}">${builds.map(({ id, outcome, words }) => {
+    const { kind, word } = outcomeMark(outcome);
+    const text = shorten(`${id} ${word}, ${words}`, 200);
+    return html`<li><a class="${kind}" href="${buildHref(id)}"
+      title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(ICONS[kind])}
+      <span class="unseen">${text}</span></a></li>`;
+  })}</ol>`;
+}
+
+/** Why something fails: the kind of error and its line. The row is one of `report.failing_now`, or has its columns. */
+export function renderWhy(row: Row): Markup {
+  const line = row.error_line === null ? "" : html`<code>${foreign(String(row.error_line), 180)}</code>`;
+  return html`<p class="why"><b>${kindLabel(row.error_class)}</b>${line}</p>`;
+}
+
+/** The last build of what fails, how often it failed in a row, and when it was last good; without `now` only whether it ever was. */
+export function lastFailed(row: Row, now?: Date): Markup {
+  const failures = Number(row.failures);
+  const inRow = failures > 1 ? `, ${grouped(failures)} failures in a row` : "";
+  const at = now === undefined ? "" : html`, ${momentTag(row.last_failed_at, now)}`;
+  const isBrief = now === undefined && row.last_succeeded_build_id !== null;
+  return html`<span>build ${buildLink(row.last_failed_build_id)}${at}${inRow}${isBrief ? "" : html` · ${lastGood(row, failures)}`}</span>`;
+}
+
+function lastGood(row: Row, failures: number): Markup {
+  if (row.last_succeeded_build_id === null)
+    return failures === 1 ? html`its first build` : html`never succeeded`;
+  const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
+  const ago = Number.isNaN(before) ? "" : `, ${span(before)} before`;
+  return html`last good ${buildLink(row.last_succeeded_build_id)}${ago}`;
+}
+
+/** The main docs of projects (html of the default version) on each of the last ninety days. */
+
+export const MAIN_DAYS = 90;
+/** The width of a day in the picture. */
+const DAY_STEP = 3;
+
+const build = relation("fact_builds");
+const version = relation("dim_versions");
+const daily = relation("success_rate_daily");
+
+const lastOf = (at: Date): number => dayNumber(at.toISOString());
+const firstOf = (at: Date): number => lastOf(at) - MAIN_DAYS + 1;
+
+/** These projects as rows of `shown`. */
+export const shownProjects = (ids: readonly string[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(ids.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;
+
+/** A row for each of these projects and each day with a build of its main docs. */
+export const askForMainDays = (projectIds: readonly string[], at: Date): Question => ask("fact_builds")`
+select shown.project_id, days.*
+from ${shownProjects(projectIds)}
+cross join lateral (
+  select (${build.triggered_at} at time zone 'UTC')::date as day, count(*) as builds, count(${build.succeeded}) as finished,
+    coalesce(sum(${build.succeeded}), 0) as succeeded
+  from ${build}
+  where ${build.project_id} = shown.project_id and ${build.type} = 'html' and ${build.version_id} in (
+      select ${version.version_id} from ${version}
+      where ${version.project_id} = shown.project_id and ${version.is_main} and not ${version.is_deleted}
+    )
+    and ${build.triggered_at} >= ${dateOf(firstOf(at))}::timestamp at time zone 'UTC' and ${build.triggered_at} <= ${at.toISOString()}::timestamptz
+  group by 1
+) as days
+order by shown.project_id, day`;
+
+const LOOKS = {
+  good: "only successes",
+  bad: "failures",
+  open: "none finished",
+  none: "no builds",
+  unknown: "not known",
+} as const;
+
+function lookOf(row: Row | undefined, isKnown: boolean): keyof typeof LOOKS {
+  const finished = countIn(row, "finished");
+  if (row === undefined) return isKnown ? "none" : "unknown";
+  if (finished === 0) return "open";
+  return finished === countIn(row, "succeeded") ? "good" : "bad";
+}
+
+export type MainDays = ReturnType<Awaited<ReturnType<typeof findMainDays>>>;
+
+/** The days of each of these projects. A day that nobody looked at, or before the first known build, is not known. */
+export async function findMainDays(tx: TransactionSql, projectIds: readonly string[], at: Date) {
+  const { rows, known } = await askEach(tx, {
+    rows: askForMainDays(projectIds, at),
+    known: ask("success_rate_daily")`
+select ${daily.day}
+from ${daily}
+where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
+  });
+  const knownDays = new Set(known.map(({ day }) => day));
+  return (projectId: unknown) => {
+    const own = rows.filter(({ project_id }) => project_id === projectId);
+    const byDay = new Map(own.map((row) => [row.day, row]));
+    const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
+      const number = firstOf(at) + place;
+      const text = dayText(number);
+      const row = byDay.get(text);
+      return { number, row, look: lookOf(row, knownDays.has(text)) };
+    });
+    return { days, succeeded: sumIn(own, "succeeded"), finished: sumIn(own, "finished") };
+  };
+}
+
+/**
+ * Up: builds of the day succeeded; down: builds of it failed; on the line: none has finished. A line alone is a day without
+ * builds, no line one that is not known. With `now` each day has its words, for a pointer.
+ */
+export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
+  const path = (draw: string, isOne: (day: MainDays["days"][number]) => boolean) =>
+    days.flatMap((day, place) => (isOne(day) ? [`M${DAY_STEP * (place + 0.5)} ${draw}`] : [])).join("");
+  const isKnown = (place: number) => (days[place] ?? { look: "unknown" }).look !== "unknown";
+  const line = days.map((_, place) =>
+    !isKnown(place) ? "" : isKnown(place - 1) ? `h${DAY_STEP}` : `M${DAY_STEP * place} 11h${DAY_STEP}`,
+  );
+  const told = Object.entries(LOOKS).flatMap(([look, words]) => {
+    const count = days.filter((day) => day.look === look).length;
+    return count === 0 ? [] : [`${words} on ${count}`];
+  });
+  const words = `${MAIN_DAYS} days of the main docs of ${of}: ${told.join(", ")}`;
+  const titles = days.map(({ number, row, look }, place) => {
+    const counts = `${countIn(row, "succeeded")} of ${counted(countIn(row, "finished"), "finished build")} succeeded`;
+    const told = look === "good" || look === "bad" ? counts : LOOKS[look];
+    return (
+      now &&
+      html`<rect class="m-none" x="${DAY_STEP * place}" width="${DAY_STEP}" height="22"><title>${dayName(number, now)}: ${told}</title></rect>`
+    );
+  });
+  return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
+    viewBox="0 0 ${DAY_STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
+    <path class="axis" d="${line.join("")}"/>
+    <path class="up" d="${path("10V4", ({ row }) => countIn(row, "succeeded") > 0)}"/>
+    <path class="down" d="${path("12v8", ({ look }) => look === "bad")}"/>
+    <path class="mid" d="${path("9.5v3", ({ look }) => look === "open")}"/>${titles}</svg>`;
+}
