@@ -3,7 +3,7 @@ import { ask, inline, onPage, pick, type Question, relation } from "../../report
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, countIn, type Row } from "../parts/answers.ts";
-import { isKnownTime } from "../parts/bounds.ts";
+import { isKnownTime } from "../parts/charts.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
 

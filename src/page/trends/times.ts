@@ -7,21 +7,19 @@ import { block, type Empty } from "../parts/block.ts";
 import {
   type Bound,
   boundList,
-  isKnownTime,
-  KNOWN_WITHIN,
-  renderBoundKey,
-  ticksAround,
-} from "../parts/bounds.ts";
-import {
   dayAxis,
   drawBar,
   drawDates,
   drawPlot,
+  isKnownTime,
+  KNOWN_WITHIN,
   levelLine,
+  renderBoundKey,
   renderKey,
   type Span,
   spansOf,
   swatch,
+  ticksAround,
 } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { buildLink } from "../parts/links.ts";

@@ -18,15 +18,13 @@ import {
   resolvePeriod,
   shortenPeriod,
 } from "../parts/period.ts";
+import { formats, platform, why } from "./breakdown.ts";
 import { compare } from "./compare.ts";
 import { days } from "./days.ts";
-import { formats } from "./formats.ts";
-import { platform } from "./platform.ts";
 import { backlog, durations, phases, waits } from "./times.ts";
 import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
 import { trendsVerdict } from "./trends-verdict.ts";
 import { flaky, regressions, repairs } from "./unsteady.ts";
-import { why } from "./why.ts";
 
 const PATH = "/trends";
 

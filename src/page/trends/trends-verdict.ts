@@ -15,10 +15,9 @@ import {
   type SpanOutcomes,
 } from "../parts/outcomes.ts";
 import { daysName, lengthWords } from "../parts/period.ts";
+import { askForIncidents, askForKindsOf } from "./breakdown.ts";
 import { points } from "./compare.ts";
-import { askForIncidents } from "./platform.ts";
 import { askForDays, type TrendsScope } from "./trends-scope.ts";
-import { askForKindsOf } from "./why.ts";
 
 const MOST_KINDS = 2;
 
