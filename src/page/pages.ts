@@ -6,7 +6,6 @@ import { findArchivedLog } from "../mirror/builds/explain-build.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import type { MirrorReader } from "../store/connection/sql.ts";
 import { buildPage } from "./build/build-page.ts";
-import { askForBuild } from "./build/build-scope.ts";
 import { createKeptPages, type Found, sendPage } from "./cache/kept-pages.ts";
 import { ReaderGoneError } from "./cache/single-flight.ts";
 import { createAnswerReply } from "./data/answer-reply.ts";
@@ -18,7 +17,7 @@ import { dictionaryPage } from "./mirror/dictionary-page.ts";
 import { mirrorPage } from "./mirror/mirror-page.ts";
 import { drawNeverSynced } from "./mirror/never-synced.ts";
 import { nowPage } from "./now/now-page.ts";
-import { askEach } from "./parts/answers.ts";
+import { findBuild } from "./parts/builds.ts";
 import {
   type DocumentFacts,
   eitherLinks,
@@ -126,20 +125,19 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
   /** The target of a search: the project, the build, or a choice when both exist. */
   async function find(c: Context, given: string): Promise<Response> {
     if (given === "") return c.redirect("/", 303);
-    const { searched, projects, builds } = await kept.read(c, async (tx) => {
+    const { searched, projects, build } = await kept.read(c, async (tx) => {
       const searched = await findSearched(tx, given);
       return {
         searched,
         projects: await findProjects(tx, searched),
-        builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
+        build: await findBuild(tx, searched),
       };
     });
-    const isBuild = builds.length > 0;
-    if (projects.length > 0 && isBuild) {
+    if (projects.length > 0 && build !== undefined) {
       const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
       return show(c, { ...facts, searched }, 200);
     }
-    return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
+    return c.redirect(build ? buildHref(searched) : projectHref(searched), 303);
   }
 
   /** Shows the page of the path after `prefix`, if that is one segment. */

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import type { Found, Row } from "../parts/answers.ts";
+import { type Asks, countIn, type Found } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
+import { askForBuild, type Build } from "../parts/builds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
@@ -19,7 +20,8 @@ import {
 } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/strips.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { renderRows } from "../parts/tables.ts";
+import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 const fact = relation("fact_builds");
 const build = relation("fact_builds", "build");
@@ -33,7 +35,7 @@ const AFTER = 9;
 const MOST_ALIKE = 6;
 const ALIKE_DAYS = 28;
 
-/** The builds around this one in a row, this one outlined; and as links the one before, the one after, the last good one. */
+/** The builds around this one in a row, this one outlined. */
 export const series = block({
   id: "series",
   narrowedBy: OWN,
@@ -42,15 +44,15 @@ export const series = block({
   draw({ rows }, { fact, now }) {
     if (!hasSeries(fact)) return null;
     const target = targetWords(fact.version_slug, fact.type);
-    const builds = rows.map((row) => ({
-      id: String(row.build_id),
-      outcome: String(row.outcome),
-      words: `${target}${triggeredWords(row, now)}${row.error_class === null ? "" : `: ${kindLabel(row.error_class)}`}`,
+    const builds = rows.map(({ build_id, outcome, triggered_at, error_class }) => ({
+      id: build_id,
+      outcome,
+      words: `${target}${triggeredWords(triggered_at, now)}${error_class === null ? "" : `: ${kindLabel(error_class)}`}`,
     }));
     return {
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
-      body: linkStrip(builds, String(fact.build_id)),
+      body: linkStrip(builds, fact.build_id),
     };
   },
 });
@@ -63,32 +65,45 @@ export const same = block({
     fact?.failed === 1 && fact.error_fingerprint !== null ? askAlike(fact) : { rows: null, kind: null },
   file: ({ id, fact }) => (fact ? askAlike(fact).rows : askForBuild(id)),
   draw({ rows, kind: [kind] }, { fact, now }, { isFailed }: BuildSaid) {
-    if (!isFailed || fact === undefined || fact.error_fingerprint === null) return null;
-    const total = Number(rows[0]?.projects ?? 0);
-    const ofKind = Number(kind?.projects ?? 0);
+    if (!isFailed || !fact?.error_fingerprint) return null;
+    const total = countIn(rows[0], "projects");
+    const ofKind = countIn(kind, "projects");
     const left = total - rows.length;
     const lineHref = linesHref({ line: String(fact.error_line_id) }, now, ALIKE_DAYS);
-    const kindHref = linesHref({ print: String(fact.error_fingerprint) }, now, ALIKE_DAYS);
+    const kindHref = linesHref({ print: fact.error_fingerprint }, now, ALIKE_DAYS);
+    const alike = rows.map((row) => ({
+      name: html`${projectLink(row.project_slug)} ${targetTag(row)}`,
+      age: age(row.triggered_at, now),
+      small: html`build ${buildLink(row.build_id)}, ${row.is_failing ? "still failing" : "fails no more"}`,
+    }));
     return {
       title: "Same error",
       ...(total > 0 && { count: grouped(total) }),
       note: "Other projects with the same line, in the last 28 days. Paths, numbers and hashes may differ.",
-      body: html`${
-        total === 0
-          ? renderNoRows("none", "None found.", "No other project had this error line.")
-          : html`<ul class="rows">${rows.map((row) => renderAlikeBuild(row, now))}</ul>`
-      }
+      body: html`${total === 0 ? renderNoRows("none", "None found.", "No other project had this error line.") : renderRows(alike)}
 <p class="more"><a href="${lineHref}">${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line</a> ·
   <a href="${kindHref}">the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}</a></p>`,
     };
   },
 });
 
-/** Builds of no known series have no neighbours. */
-const hasSeries = (fact: Row | undefined): fact is Row => fact !== undefined && fact.reference !== "(none)";
+/** A build of no known series has no neighbours. */
+const hasSeries = (fact: Build | undefined): fact is Build =>
+  fact !== undefined && fact.reference !== "(none)";
+
+interface NearBuild {
+  readonly build_id: string;
+  readonly outcome: string;
+  readonly succeeded: number | null;
+  readonly triggered_at: string | null;
+  readonly error_class: string | null;
+}
 
 /** The builds of its series around a build, the oldest first, itself among them; and the last before it that succeeded. */
-export function askAround(shown: Row | undefined) {
+export function askAround(shown: Build | undefined): {
+  rows: Asks<NearBuild> | null;
+  good: Asks<Pick<NearBuild, "build_id" | "triggered_at">> | null;
+} {
   if (!hasSeries(shown)) return { rows: null, good: null };
   const { build_id: id, project_id, version_id, type } = shown;
   const withThis = sql`with this as (select * from ${fact} where ${fact.build_id} = ${id})`;
@@ -123,7 +138,22 @@ limit 1`,
   };
 }
 
-function askAlike({ project_id, error_fingerprint: print, error_line_id: line }: Row) {
+/** A build of another project with the same error line. */
+interface AlikeBuild {
+  readonly build_id: string;
+  readonly project_slug: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly triggered_at: string;
+  /** How many projects have one. */
+  readonly projects: number;
+  readonly is_failing: boolean;
+}
+
+function askAlike({ project_id, error_fingerprint: print, error_line_id: line }: Build): {
+  rows: Asks<AlikeBuild>;
+  kind: Asks<{ readonly projects: number }>;
+} {
   const isOfKind = sql`${fact.failed} = 1 and ${fact.error_fingerprint} = ${print}
     and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
     and ${fact.project_id} <> ${project_id}`;
@@ -148,12 +178,6 @@ where ${isOfKind}`,
   };
 }
 
-function renderAlikeBuild(row: Row, now: Date): Markup {
-  return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>${age(row.triggered_at, now)}
-    <small>build ${buildLink(row.build_id)},
-    ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
-}
-
 /** Links to the build before, the one after and the last good one; nothing where the series of the build is not known. */
 export function renderNeighbours(
   { fact, now }: BuildScope,
@@ -163,43 +187,61 @@ export function renderNeighbours(
   const target = targetWords(fact.version_slug, fact.type);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
-  const near = (label: string, row: Row | undefined, words: Markup | string, to?: "prev" | "next") => {
+  const near = (
+    label: string,
+    row: Pick<NearBuild, "build_id"> | undefined,
+    sign: Markup | undefined,
+    words: Markup | string,
+    to?: "prev" | "next",
+  ) => {
     const isNext = to === "next";
-    const name = html`<span>${label}: ${row ? foreign(String(row.build_id), 24) : isNext ? "none yet" : "none"}<small>${words}</small></span>`;
-    const signs = [to ? icon(to) : "", row && (to ? outcomeSign(row.outcome) : mark("good", "last good"))];
+    const name = html`<span>${label}: ${row ? foreign(row.build_id, 24) : isNext ? "none yet" : "none"}<small>${words}</small></span>`;
+    const signs = [to && icon(to), sign];
     const parts = isNext ? [name, ...signs.toReversed()] : [...signs, name];
-    if (row === undefined) return html`<span class="off${isNext ? " right" : ""}">${parts}</span>`;
-    const rel = to && html` rel="${to}"`;
-    return html`<a${isNext ? html` class="right"` : ""} href="${buildHref(String(row.build_id))}"${rel}>${parts}</a>`;
+    if (row === undefined) return html`<span class="off${isNext && " right"}">${parts}</span>`;
+    return html`<a${isNext && html` class="right"`} href="${buildHref(row.build_id)}"${to && html` rel="${to}"`}>${parts}</a>`;
   };
-  const at = ({ outcome, triggered_at }: Row, words: string) =>
+  const at = ({ outcome, triggered_at }: NearBuild, words: string) =>
     html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}${words}`;
+  const signOf = (row: NearBuild | undefined) => row && outcomeSign(row.outcome);
   const lastWords =
     fact.failed === 1
       ? `${target} still fails`
       : fact.succeeded === 1
         ? `${target} is good`
         : "this is the newest that is known";
+  const never = `no build of ${target} before it succeeded`;
   return html`<nav class="near" aria-label="Builds of ${target}">
-${near("Before", before, before ? at(before, gap(before, fact, "earlier")) : `the first build of ${target} that is known`, "prev")}
-${near("Last good", good, good ? goodWords(fact, around.slice(0, place), good, now) : `no build of ${target} before it succeeded`)}
-${near("After", after, after ? at(after, gap(fact, after, "later")) : lastWords, "next")}
+${near("Before", before, signOf(before), before ? at(before, gap(before, fact, "earlier")) : `the first build of ${target} that is known`, "prev")}
+${near("Last good", good, good && mark("good", "last good"), goodWords(fact, around.slice(0, place), good, now) ?? never)}
+${near("After", after, signOf(after), after ? at(after, gap(fact, after, "later")) : lastWords, "next")}
 </nav>`;
 }
 
-function triggeredWords({ triggered_at }: Row, now: Date): string {
-  const ms = momentMs(triggered_at);
+function triggeredWords(moment: string | null, now: Date): string {
+  const ms = momentMs(moment);
   return Number.isNaN(ms) ? "" : `, ${when(ms, now)} UTC`;
 }
 
-function goodWords(fact: Row, earlier: readonly Row[], good: Row, now: Date): Markup | string {
+function goodWords(
+  fact: Build,
+  earlier: readonly NearBuild[],
+  good: Pick<NearBuild, "build_id" | "triggered_at"> | undefined,
+  now: Date,
+): Markup | string | undefined {
+  if (good === undefined) return undefined;
   if (fact.failed !== 1 || earlier.at(-1)?.build_id !== good.build_id)
     return html`${momentTag(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
   const streak = earlier.length - 1 - earlier.findLastIndex(({ succeeded }) => succeeded !== 1);
   return `so this build broke it, after ${streak >= BEFORE ? "at least " : ""}${streak} good`;
 }
 
-function gap(from: Row, to: Row, way: string): string {
+/** How long there was between two builds. */
+function gap(
+  from: Pick<NearBuild, "triggered_at">,
+  to: Pick<NearBuild, "triggered_at">,
+  way: string,
+): string {
   const ms = momentMs(to.triggered_at) - momentMs(from.triggered_at);
   return Number.isNaN(ms) ? "" : `, ${span(Math.max(0, ms))} ${way}`;
 }

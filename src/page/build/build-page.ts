@@ -2,12 +2,12 @@ import { ConfigError } from "../../base/errors.ts";
 import type { QuarantinedBuild } from "../../mirror/builds/explain-build.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
+import { findBuild } from "../parts/builds.ts";
 import { type Draft, notice, type PageFunction } from "../parts/document.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { same, series } from "./around.ts";
-import { askForBuild, type BuildSaid, type BuildScope } from "./build-scope.ts";
+import type { BuildSaid, BuildScope } from "./build-scope.ts";
 import { buildVerdict, changes, facts, quarantine } from "./build-verdict.ts";
 import { log, why } from "./log.ts";
 import { states } from "./states.ts";
@@ -31,20 +31,17 @@ export const buildPage =
     key: ["build", id],
     needs: [],
     files: filesOf(BUILD, async (tx) => {
-      const fact = await findFact(tx, id);
+      const fact = await findBuild(tx, id);
       if (fact === undefined) throw new ConfigError(`the reports have no build ${id}`);
       return { id, fact, sourceTimezone, now };
     }),
     draw: async (tx, moment) =>
       isStorableId(id)
-        ? drawBuild(tx, { id, fact: await findFact(tx, id), sourceTimezone, now: moment.now })
-        : absent(id, "The mirror has no build with this id."),
+        ? drawBuild(tx, { id, fact: await findBuild(tx, id), sourceTimezone, now: moment.now })
+        : absent(id, NO_BUILD),
   });
 
-async function findFact(tx: TransactionSql, id: string) {
-  const { fact } = await askEach(tx, { fact: isStorableId(id) ? askForBuild(id) : null });
-  return fact[0];
-}
+const NO_BUILD = "The mirror has no build with this id.";
 
 async function drawBuild(tx: TransactionSql, scope: BuildScope): Promise<Draft> {
   const { id } = scope;
@@ -65,7 +62,7 @@ const absent = (id: string, words: Markup | string): Draft => ({
 
 function absenceWords(quarantine: readonly QuarantinedBuild[]): Markup | string {
   const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
-  if (last === undefined) return "The mirror has no build with this id.";
-  return html`The mirror has no build with this id. The service sent it, but it could not be stored:
+  if (last === undefined) return NO_BUILD;
+  return html`${NO_BUILD} The service sent it, but it could not be stored:
     ${foreign(last.reason, 300)}. <code>docmirror quarantine --resource build</code> shows what was sent.`;
 }

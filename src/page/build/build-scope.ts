@@ -1,20 +1,15 @@
-import { sql } from "drizzle-orm";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
-import { askFor, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
+import type { Build } from "../parts/builds.ts";
 import type { Verdict } from "../parts/document.ts";
 import type { Markup } from "../parts/html.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
-const counted = relation("fact_builds");
-
-/** What the blocks of a build are about. */
 export interface BuildScope {
   readonly id: string;
   /** Its row in the reports; missing until they have been computed. */
-  readonly fact: Row | undefined;
+  readonly fact: Build | undefined;
   readonly sourceTimezone: string;
   readonly now: Date;
 }
@@ -40,10 +35,6 @@ export interface BuildSaid extends Story {
 
 /** The parameters that narrow the files of all blocks. */
 export const OWN = { id: null };
-
-/** The row of one build in `report.fact_builds`. */
-export const askForBuild = (id: string): Question =>
-  askFor("fact_builds", {}, [sql`${counted.build_id} = ${id}`]);
 
 /** A length of time as far as it is known, in words. */
 export function tookWords({ least_ms, most_ms }: BoundedSpan): string {

@@ -12,15 +12,25 @@ import {
   type QuarantinedBuild,
 } from "../../mirror/builds/explain-build.ts";
 import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
-import type { Row } from "../parts/answers.ts";
 import { block, part } from "../parts/block.ts";
+import { askForBuild, type Build } from "../parts/builds.ts";
 import type { Verdict, VerdictLook } from "../parts/document.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
+import {
+  foreign,
+  html,
+  joined,
+  type Markup,
+  sentences,
+  shorten,
+  slugWords,
+  targetWords,
+} from "../parts/html.ts";
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
 import { agoWords, icon, momentTag, outcomeMark } from "../parts/marks.ts";
+import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
@@ -33,7 +43,7 @@ export const buildVerdict = part({
     const { build, quarantine } = await explainBuild(tx, scope.id, scope.sourceTimezone);
     if (build === null) return { told: null, quarantine };
     const story = await readStory(tx, build, quarantine);
-    const outcome = scope.fact === undefined ? outcomeOf(build) : (String(scope.fact.outcome) as Outcome);
+    const outcome = scope.fact === undefined ? outcomeOf(build) : toOutcome(scope.fact.outcome);
     const told: BuildSaid = {
       ...story,
       verdict: judgeBuild(story, outcome, scope),
@@ -102,24 +112,17 @@ const LOOKS = {
 
 type Outcome = keyof typeof LOOKS;
 
+const toOutcome = (outcome: string): Outcome =>
+  Object.hasOwn(LOOKS, outcome) ? (outcome as Outcome) : "unknown_state";
+
 /** Says no more of a build than is known. */
 function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScope): Verdict {
   const { build, tails, upstream } = story;
-  const [look, sign] = LOOKS[outcome] ?? LOOKS.unknown_state;
-  const slug = fact === undefined ? "(unknown)" : String(fact.project_slug);
-  const project = slug === "(unknown)" ? slugWords(slug) : projectLink(slug);
-  const [sentence, ...evidence] = sayOutcome(outcome, story, fact, now);
-  if (outcome === "failed" && fact !== undefined) {
-    const meaning = kindMeaning(fact.error_class);
-    evidence.unshift(`${kindLabel(fact.error_class)}${meaning === null ? "" : `: ${meaning}`}.`);
-  }
-  if (build.deleted_at !== null) {
-    const since = agoWords(build.deleted_at, now);
-    evidence.push(`The service no longer has it${since === null ? "" : `, as was found ${since} ago`}.`);
-  }
-  if (fact === undefined) evidence.push("It is not counted yet: the reports are computed when a run ends.");
-  if (fact?.is_dated_ahead === true)
-    evidence.push("Its date is beyond tomorrow, so it counts as a build without a date.");
+  const [look, sign] = LOOKS[outcome];
+  const project = projectOf(fact);
+  const [sentence, evidence] = sayOutcome(outcome, story, fact, now);
+  const meaning = kindMeaning(fact?.error_class);
+  const since = agoWords(build.deleted_at, now);
   const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
   const at = (moment: unknown) =>
     moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
@@ -129,26 +132,35 @@ function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScop
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
   return {
-    title: `${sign} Build ${shorten(id, 24)}${fact === undefined ? "" : ` of ${shorten(slug, 40)}`}`,
+    title: `${sign} Build ${shorten(id, 24)}${fact === undefined ? "" : ` of ${shorten(fact.project_slug, 40)}`}`,
     look,
     mark: outcomeMark(outcome),
     crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id, 24)}`,
     sentence,
-    evidence: html`${evidence.join(" ")}${of}`,
-    acts: html`${outcome === "failed" ? html`<a href="#why">Why</a>` : ""}
-      ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
-      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
-      ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
+    evidence: html`${sentences(
+      outcome === "failed" &&
+        fact !== undefined &&
+        `${kindLabel(fact.error_class)}${meaning === null ? "" : `: ${meaning}`}.`,
+      evidence,
+      build.deleted_at !== null &&
+        `The service no longer has it${since === null ? "" : `, as was found ${since} ago`}.`,
+      fact === undefined && "It is not counted yet: the reports are computed when a run ends.",
+      fact?.is_dated_ahead && "Its date is beyond tomorrow, so it counts as a build without a date.",
+    )}${of}`,
+    acts: html`${outcome === "failed" && html`<a href="#why">Why</a>`}
+      ${tails.length > 0 && html`<a href="#log">The whole log</a>`}
+      ${upstream.docs !== null && out(upstream.docs, "Its documentation")}
+      ${upstream.record !== null && isThere && out(upstream.record, "Its record, as JSON")}`,
   };
 }
 
-/** A sentence, and what speaks for it. */
+/** A sentence, and what else there is to say. */
 function sayOutcome(
   outcome: Outcome,
   story: Story,
-  fact: Row | undefined,
+  fact: Build | undefined,
   now: Date,
-): [sentence: string, ...evidence: string[]] {
+): [sentence: string, evidence?: string] {
   const { state, open, success, date_read } = story.build;
   const known = agoWords(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
   const ago = known === null ? "" : ` ${known} ago`;
@@ -169,22 +181,24 @@ function sayOutcome(
     case "stuck":
       return [
         `Stuck, triggered${ago}: ${seen}.`,
-        "It counts neither as a success nor as a failure. The service may still finish it, or close it as failed.",
+        `${NEITHER} The service may still finish it, or close it as failed.`,
       ];
     case "vanished":
       return [
         `Vanished before it finished: it was ${inState} when last seen.`,
-        "How it ended is not known. It counts neither as a success nor as a failure.",
+        `How it ended is not known. ${NEITHER}`,
       ];
     default:
       return [
         state === "finished" && success === null
           ? `Finished${ago && `, triggered${ago}`}, but the service does not say whether it succeeded.`
           : `How it ended is not known: the service calls its state ${inState}.`,
-        "It counts neither as a success nor as a failure.",
+        NEITHER,
       ];
   }
 }
+
+const NEITHER = "It counts neither as a success nor as a failure.";
 
 /** The outcome by the record alone. Whether an open build is stuck, only the reports say. */
 function outcomeOf({ state, success, deleted_at, open }: ExplainedBuild): Outcome {
@@ -199,20 +213,28 @@ export const facts = block({
   narrowedBy: OWN,
   asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw(_found, { id, fact, now }, { description }: BuildSaid) {
-    const { state, facts } = description;
-    return {
-      title: "Facts",
-      body: html`<dl class="facts">
-${renderFact("Build", foreign(id, 40))}${fact === undefined ? renderFact("Outcome", "not counted yet") : renderCounted(fact, now)}</dl>
-<details class="fold"${fact === undefined ? " open" : ""}><summary>As the service sent it</summary>
-<dl class="facts">
-${renderFact("State", foreign(state, 300))}${facts.map(renderEntry)}</dl>
+  draw: (_found, { id, fact, now }, { description: { state, facts } }: BuildSaid) => ({
+    title: "Facts",
+    body: html`${renderFacts([
+      ["Build", foreign(id, 40)],
+      ...(fact === undefined ? [["Outcome", "not counted yet"] as const] : countedFacts(fact, now)),
+    ])}
+<details class="fold"${fact === undefined && " open"}><summary>As the service sent it</summary>
+${renderFacts([["State", foreign(state, 300)], ...facts.map(toFact)])}
 </details>
-${fact === undefined ? "" : renderRow(fact)}
+${
+  fact &&
+  html`<details class="fold"><summary>Its row in report.fact_builds</summary>
+${renderFacts(
+  Object.entries(fact).map(([name, value]) => [
+    name,
+    value === null ? html`<small>null</small>` : foreign(String(value), 400),
+  ]),
+)}
+</details>`
+}
 <p class="note">At the command line: <code>docmirror explain build ${foreign(id, 40)}</code></p>`,
-    };
-  },
+  }),
 });
 
 const entries = (id: "changes" | "quarantine", title: string) =>
@@ -221,50 +243,44 @@ const entries = (id: "changes" | "quarantine", title: string) =>
     asks: (_: BuildScope) => ({}),
     draw(_found, _scope, { description }: BuildSaid) {
       const { shown, left } = description[id];
-      if (shown.length === 0) return null;
-      return {
-        title,
-        count: String(left + shown.length),
-        body: html`${renderLeft(left)}<dl class="facts">
-${shown.map(renderEntry)}</dl>`,
-      };
+      return shown.length === 0
+        ? null
+        : {
+            title,
+            count: String(left + shown.length),
+            body: html`${renderLeft(left)}${renderFacts(shown.map(toFact))}`,
+          };
     },
   });
 
 export const changes = entries("changes", "What changed in its record");
 export const quarantine = entries("quarantine", "Replies that could not be stored");
 
-function renderCounted(fact: Row, now: Date): Markup {
-  const slug = String(fact.project_slug);
-  const code = (name: string) => html`<code>${foreign(String(fact[name]), 80)}</code>`;
-  const [after, before] = [fact.finished_after, fact.finished_before];
-  const from = after === null ? "" : html`${momentTag(after, now)} to `;
-  const facts: [string, Markup | string | null][] = [
+function countedFacts(fact: Build, now: Date): Fact[] {
+  const { finished_after: after, finished_before: before, error_class: kind } = fact;
+  const code = (text: string | null) => text !== null && html`<code>${foreign(text, 80)}</code>`;
+  return [
     ["Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`],
-    ["Project", slug === "(unknown)" ? slugWords(slug) : projectLink(slug)],
+    ["Project", projectOf(fact)],
     ["Of", targetWords(fact.version_slug, fact.type)],
     ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
-    ["Finished", before === null ? null : html`${from}${momentTag(before, now)}`],
-    ["Error", fact.error_class === null ? null : errorWords(fact.error_class)],
-    ["Error line", fact.error_line_id === null ? null : code("error_line_id")],
-    ["Its kind", fact.error_fingerprint === null ? null : code("error_fingerprint")],
-    ["Named", fact.reference === null ? null : code("reference")],
+    [
+      "Finished",
+      before !== null &&
+        html`${after !== null && html`${momentTag(after, now)} to `}${momentTag(before, now)}`,
+    ],
+    ["Error", kind !== null && html`${kindLabel(kind)} <small class="quiet">${foreign(kind, 40)}</small>`],
+    ["Error line", code(fact.error_line_id)],
+    ["Its kind", code(fact.error_fingerprint)],
+    ["Named", code(fact.reference)],
   ];
-  return html`${facts.map(([label, words]) => (words === null ? "" : renderFact(label, words)))}`;
 }
 
-const errorWords = (errorClass: unknown): Markup =>
-  html`${kindLabel(errorClass)} <small class="quiet">${foreign(String(errorClass), 40)}</small>`;
-
-function renderRow(fact: Row): Markup {
-  const columns = Object.entries(fact).map(([name, value]) =>
-    renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
-  );
-  return html`<details class="fold"><summary>Its row in report.fact_builds</summary>
-<dl class="facts">
-${columns}</dl>
-</details>`;
-}
+/** The project of a build as a link, where the mirror has it. */
+const projectOf = (fact: Build | undefined): Markup =>
+  fact === undefined || fact.project_slug === "(unknown)"
+    ? slugWords("(unknown)")
+    : projectLink(fact.project_slug);
 
 /** The maximum length of texts of the service, and of values of its fields. */
 const TEXT_LENGTH = 300;
@@ -273,40 +289,31 @@ const VALUE_LENGTH = 120;
 /** Labels whose meaning would differ from the same label in the reports. */
 const LABELS: Readonly<Record<string, string>> = { project: "Project's record", version: "Version's record" };
 
-const renderLeft = (left: number): Markup | string =>
-  left === 0 ? "" : html`<p class="note">${left} earlier ones are left out.</p>`;
+const renderLeft = (left: number): Markup | false =>
+  left > 0 && html`<p class="note">${left} earlier ones are left out.</p>`;
 
 /** The states that a build entered: the two bounds of each, and how they are known. */
 export const renderStates = ({ shown, left }: Newest<Section>): Markup =>
   html`${renderLeft(left)}${shown.map(
     ({ title, entries }) => html`<h3 class="sub">${foreign(title)}</h3>
-<dl class="facts">
-${entries.map(renderBound)}</dl>
+${renderFacts(entries.map(toBound))}
 `,
   )}`;
 
-function renderEntry({ label, lines }: Entry): Markup {
-  return renderFact(
-    labelText(label),
-    html`${lines.map((line, index) => html`${index > 0 ? html`<br>` : ""}${renderPieces(line)}`)}`,
-  );
-}
-
-function renderFact(label: string, words: Markup | string): Markup {
-  return html`<div><dt>${label}</dt><dd>${words}</dd></div>
-`;
-}
+const toFact = ({ label, lines }: Entry): Fact => [
+  LABELS[label] ?? label.charAt(0).toUpperCase() + label.slice(1),
+  joined(lines.map(renderPieces), html`<br>`),
+];
 
 /** A bound of a state. The moment is bold; the lines below say how it is known. */
-function renderBound(entry: Entry): Markup {
+function toBound(entry: Entry): Fact {
   const [answer = [], ...reasons] = entry.lines;
-  if (reasons.length === 0) return renderEntry(entry);
-  const lines = reasons.map((line) => html`<br>${renderPieces(line)}`);
-  return renderFact(labelText(entry.label), html`<strong>${renderPieces(answer)}</strong>${lines}`);
-}
-
-function labelText(label: string): string {
-  return LABELS[label] ?? label.charAt(0).toUpperCase() + label.slice(1);
+  const [label, words] = toFact(entry);
+  if (reasons.length === 0) return [label, words];
+  return [
+    label,
+    joined([html`<strong>${renderPieces(answer)}</strong>`, ...reasons.map(renderPieces)], html`<br>`),
+  ];
 }
 
 const PIECES: Readonly<Record<Exclude<Piece, string>["kind"], (text: string) => Markup>> = {

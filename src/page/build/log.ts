@@ -2,10 +2,11 @@ import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/explain-build.ts";
 import { literal } from "../../report/export/parquet.ts";
 import { block, renderNoRows } from "../parts/block.ts";
+import { askForBuild } from "../parts/builds.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { momentTag } from "../parts/marks.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];

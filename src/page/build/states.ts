@@ -2,10 +2,19 @@ import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { block, renderNoRows } from "../parts/block.ts";
-import { keyEntry, LOOKS, type Look, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
+import { askForBuild } from "../parts/builds.ts";
+import {
+  drawTimeline,
+  keyEntry,
+  LOOKS,
+  type Look,
+  renderKey,
+  timeAxis,
+  uprightLine,
+} from "../parts/charts.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN, tookWords } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN, tookWords } from "./build-scope.ts";
 import { renderStates } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");
@@ -47,24 +56,22 @@ function drawLife(all: readonly StateSpan[], build: ExplainedBuild, now: Date): 
   const moments = life.flatMap(({ from, seen, until }) => [from, ...seen, until]).filter((ms) => ms !== null);
   const [first, last] = [Math.min(...moments), Math.max(...moments)];
   const length = Math.max(last - first, 1000);
-  const axis = timeAxis(first - length * 0.06, last + length * 0.14, now);
+  const begin = first - length * 0.06;
+  const axis = timeAxis(begin, last + length * 0.14, now);
   const height = life.length * ROW + 2;
-  const triggered = build.date_read === null ? Number.NaN : momentMs(build.date_read.earliest);
-  const isTriggerShown = triggered >= first - length * 0.06 && triggered <= last;
+  const triggered = momentMs(build.date_read?.earliest);
+  const isTriggerShown = triggered >= begin && triggered <= last;
   const moment = (ms: number) => (length > 12 * HOUR_MS ? when(ms, now) : secondWords(ms));
-  const told = `${isTriggerShown ? `Triggered ${moment(triggered)}. ` : ""}${life.map((span) => tellState(span, moment)).join(" ")}`;
-  const names = life.map(
-    ({ state }, row) => html`<text class="strong" x="0" y="${row * ROW + 21}">${stateWords(state)}</text>`,
-  );
-  const count = counted(all.length, "state");
-  return html`${all.length > life.length ? html`<p class="note">The last ${life.length} of ${count}.</p>` : ""}
-    <div class="life"><svg width="104" height="${height + 24}" aria-hidden="true">${names}</svg>
-<svg class="mini" height="${height + 24}" role="img" aria-label="${told}">
-${axis.draw(height)}
-${life.map((span, row) => drawState(span, row * ROW + TOP, axis.at))}
-${isTriggerShown ? uprightLine(axis.x(triggered), height) : ""}
-</svg></div>
-${renderKey([...KEY, isTriggerShown ? keyEntry([2, 14], uprightLine(1, 14), `triggered ${moment(triggered)}`) : ""])}`;
+  return html`${all.length > life.length && html`<p class="note">The last ${life.length} of ${counted(all.length, "state")}.</p>`}
+    ${drawTimeline({
+      names: life.map(({ state }, row) => ({ y: row * ROW + 21, words: stateWords(state) })),
+      height,
+      told: `${isTriggerShown ? `Triggered ${moment(triggered)}. ` : ""}${life.map((span) => tellState(span, moment)).join(" ")}`,
+      axis,
+      body: html`${life.map((span, row) => drawState(span, row * ROW + TOP, axis.at))}
+${isTriggerShown && uprightLine(axis.x(triggered), height)}`,
+    })}
+${renderKey([...KEY, isTriggerShown && keyEntry([2, 14], uprightLine(1, 14), `triggered ${moment(triggered)}`)])}`;
 }
 
 const KEY = [
@@ -83,15 +90,13 @@ function drawState({ from, seen, surely, until }: StateSpan, y: number, at: (ms:
     html`<rect ${LOOKS[look]} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
   const perhaps = bar("perhaps", from === null ? 0 : at(from), until === null ? 100 : at(until));
   const sure =
-    surely === null
-      ? ""
-      : bar("ink", at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));
+    surely && bar("ink", at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));
   return html`${perhaps}${sure}${seen.map((ms) => html`<circle class="dot" cx="${at(ms).toFixed(2)}%" cy="${y + BAR / 2}" r="7"/>`)}
 `;
 }
 
 function tellState({ state, from, seen, until }: StateSpan, moment: (ms: number) => string): string {
-  const [first, last] = [seen[0] ?? 0, seen.at(-1) ?? 0];
+  const [first, last = first] = seen;
   const entered = from === null ? `by ${moment(first)}` : `between ${moment(from)} and ${moment(first)}`;
   const again = last > first ? `, seen in it until ${moment(last)}` : "";
   const left = until === null ? "" : `, left by ${moment(until)}`;
@@ -100,31 +105,36 @@ function tellState({ state, from, seen, until }: StateSpan, moment: (ms: number)
 
 const stateWords = (state: string | null): string => (state === null ? "no state" : shorten(state, 14));
 
-/** When a build may have been in each state that it entered, and when it surely was; in milliseconds since 1970. */
-export function readLife({ transitions, open, state }: ExplainedBuild) {
-  return transitions.map((transition, place) => {
+/** When a build may have been in a state that it entered, and when it surely was; in milliseconds since 1970. */
+interface StateSpan {
+  readonly state: string | null;
+  /** The earliest moment; null where nothing is known. */
+  readonly from: number | null;
+  /** Seen in it at these moments, the first and the last. */
+  readonly seen: readonly [first: number] | readonly [first: number, last: number];
+  /** Null where it was seen only once, and may have left at once. */
+  readonly surely: readonly [from: number, until: number] | null;
+  /** The latest moment; null where it may still be in it. */
+  readonly until: number | null;
+}
+
+export const readLife = ({ transitions, open, state }: ExplainedBuild): StateSpan[] =>
+  transitions.map(({ to_state, not_before, not_after }, place) => {
     const next = transitions[place + 1];
-    const first = momentMs(transition.not_after);
-    const last =
-      next === undefined ? open?.last_seen.asked_at : next.rule === "last_seen" ? next.not_before : null;
-    const again = finite(last);
-    const seen = again !== null && again > first ? ([first, again] as const) : ([first] as const);
-    const isOver = next === undefined && state === "finished" && transition.to_state === "finished";
+    const first = momentMs(not_after);
+    const last = finite(
+      next === undefined ? open?.last_seen.asked_at : next.rule === "last_seen" ? next.not_before : null,
+    );
+    const seen = last !== null && last > first ? ([first, last] as const) : null;
+    const isOver = next === undefined && state === "finished" && to_state === "finished";
     return {
-      state: transition.to_state,
-      /** The earliest moment; null where nothing is known. */
-      from: finite(transition.not_before),
-      /** Seen in it at these moments, the first and the last. */
-      seen,
-      /** Null where it was seen only once, and may have left at once. */
-      surely: isOver ? ([first, Number.POSITIVE_INFINITY] as const) : seen.length === 2 ? seen : null,
-      /** The latest moment; null where it may still be in it. */
+      state: to_state,
+      from: finite(not_before),
+      seen: seen ?? [first],
+      surely: isOver ? [first, Number.POSITIVE_INFINITY] : seen,
       until: finite(next === undefined ? open?.vanished_at : next.not_after),
     };
   });
-}
-
-type StateSpan = ReturnType<typeof readLife>[number];
 
 /** Postgres has infinite moments, and moments that JavaScript does not have. */
 function finite(text: string | null | undefined): number | null {

@@ -1,34 +1,44 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, type Question, relation } from "../../report/ask.ts";
+import { ask, askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row } from "../parts/answers.ts";
-import { type BlockPage, block, drawBlocks, type Empty, filesOf, part } from "../parts/block.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
+import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
   type Drawing,
   drawNoMatch,
-  noDayMatches,
+  noDays,
   type Verdict,
 } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
-import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
+import {
+  askForKinds,
+  assertKindKnown,
+  KINDS,
+  type Kind,
+  kindLabel,
+  kindMeaning,
+  kindsOf,
+  noFailures,
+  renderKindRows,
+  renderMask,
+} from "../parts/kinds.ts";
 import {
   buildHref,
   buildLink,
   keptFields,
   meantLinks,
   nearestChoices,
+  readOneOf,
   readPageNumber,
   readText,
   withQuery,
 } from "../parts/links.ts";
 import { age, clockWords, icon, momentTag } from "../parts/marks.ts";
-import { renderKindRows } from "../parts/mini-bars.ts";
-import { type Kind, kindsOf, noFailures } from "../parts/outcomes.ts";
 import {
   daysName,
   dayText,
@@ -38,19 +48,18 @@ import {
   type Period,
   type PeriodChoice,
   readPeriodChoice,
-  renderPeriodChips,
-  renderPeriodForm,
+  renderPeriodBar,
   resolvePeriod,
   within,
 } from "../parts/period.ts";
 import {
   askForRising,
-  beforeWords,
   linesHref,
+  RISING_MARK,
   type RisingLine,
-  readRising,
-  risingWords,
+  risingLinks,
   sayingOf,
+  sayRising,
   sinceWords,
 } from "../parts/rising.ts";
 import { isRising, lines, renderSorts } from "./lines.ts";
@@ -64,8 +73,8 @@ import {
   hrefsOf,
   isAllTime,
   keptQuery,
+  type LineRow,
   PRINT_SORTS,
-  type PrintSort,
 } from "./lines-questions.ts";
 
 /** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
@@ -79,17 +88,18 @@ const risen = block({
       title: "Rose in 24 hours",
       count: counted(rows.length, "line"),
       note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
-      body: html`<ol class="klines risen">${readRising(rows).map((one) => renderRiser(one, now, at))}</ol>`,
+      body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
     };
   },
 });
 
 function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
-  const { id, line, projects, failures, before, since, firstBuild } = one;
-  return html`<li class="kline rises"><strong><a href="${linesHref({ line: id }, at)}">${counted(projects, "project")}</a>
-    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(line)}</code>
-    <small><span class="rise">${icon("up")}${before === 0 ? "new" : `rises: ${grouped(failures)} against ${grouped(before)} in 28 days`}</span>
-    ${counted(failures, "build")}, the first ${buildLink(firstBuild)}, ${momentTag(new Date(since).toISOString(), now)}</small></li>
+  const against = `rises: ${grouped(one.failures)} against ${grouped(one.failures_before)} in 28 days`;
+  return html`<li class="kline rises">
+    <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
+    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
+    <small><span class="rise">${icon("up")}${one.failures_before === 0 ? "new" : against}</span>
+    ${counted(one.failures, "build")}, the first ${buildLink(one.first_build_id)}, ${momentTag(one.since, now)}</small></li>
 `;
 }
 
@@ -97,25 +107,37 @@ const build = relation("fact_builds");
 const broken = relation("failing_now");
 const rate = relation("success_rate_daily");
 
-const ofClass = (rows: readonly Row[], name: string) => rows.find((row) => row.error_class === name);
+/** How many projects have builds of a kind. */
+interface KindProjects {
+  readonly error_class: string;
+  readonly projects: number;
+}
 
-/** Classes of error, each against the period before, and the projects that it hit. */
+/** The same with the newest build of the kind. */
+interface KindRow extends KindProjects {
+  readonly last_build_id: string;
+  readonly last_triggered_at: string;
+}
+
+const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
+  rows.find(({ error_class }) => error_class === name);
+
+/** Kinds of error, each against the period before, and the projects that it hit. */
 const classes = block({
   id: "classes",
   narrowedBy: { since: null, until: null },
-  asks: ({ period }: ErrorsScope) => ({
-    rows: askForKinds(period),
-    classes: askFor("error_classes"),
-    projects: isAllTime(period) ? askFor("error_classes") : askForProjects(period),
-    failing: ask("failing_now")`
-select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
-from ${broken}
-where ${broken.project_id} <> '-1'
-group by ${broken.error_class}`,
-  }),
-  draw({ rows, classes, projects, failing }, { period, href, now }, { finished }: ErrorsSaid) {
+  asks({ period }: ErrorsScope) {
+    const ever: Asks<KindRow> = askFor("error_classes");
+    return {
+      rows: askForKinds(period),
+      ever,
+      projects: isAllTime(period) ? ever : askForProjects(period),
+      failing: askForFailing(),
+    };
+  },
+  draw({ rows, ever, projects, failing }, { period, href, now }, { finished }: ErrorsSaid) {
     const kinds = kindsOf(rows, period);
-    const hit = (of: readonly Row[], name: string) => grouped(countIn(ofClass(of, name), "projects"));
+    const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     return {
       title: "Why builds fail",
       ...(isAllTime(period) && {
@@ -125,12 +147,12 @@ group by ${broken.error_class}`,
       body: renderKindRows({
         kinds,
         period,
-        href: (name) => href({ kind: name, line: undefined, print: undefined }),
-        small: (name) => renderMeaning(name, classes, now),
+        href: (kind) => href({ kind, line: undefined, print: undefined }),
+        small: (name) => renderMeaning(name, ofKind(ever, name), now),
         more: {
           head: "Projects",
           cell: (name) =>
-            html`${hit(projects, name)}<small>${counted(countIn(ofClass(failing, name), "projects"), "fails now", "fail now")}</small>`,
+            html`${grouped(hit(projects, name))}<small>${counted(hit(failing, name), "fails now", "fail now")}</small>`,
         },
         now,
       }),
@@ -138,13 +160,26 @@ group by ${broken.error_class}`,
   },
 });
 
-function askForProjects({ first, last }: Period): Question {
-  return ask("fact_builds")`
+const askForProjects = ({ first, last }: Period): Asks<KindProjects> => ask("fact_builds")`
 select ${build.error_class}, count(distinct ${build.project_id}) as projects
 from ${build}
 where ${build.failed} = 1 and ${build.project_id} <> '-1'
   and ${within(build.triggered_on, first, last)}
 group by ${build.error_class}`;
+
+const askForFailing = (): Asks<KindProjects> => ask("failing_now")`
+select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
+from ${broken}
+where ${broken.project_id} <> '-1'
+group by ${broken.error_class}`;
+
+function renderMeaning(name: string, row: KindRow | undefined, now: Date): Markup {
+  const meaning = kindMeaning(name);
+  return html`${meaning && `${meaning}; `}${
+    row &&
+    html`last <a class="quiet" href="${buildHref(row.last_build_id)}">${foreign(row.last_build_id, 24)}</a>,
+    ${age(row.last_triggered_at, now)} ago`
+  }`;
 }
 
 const MOST_RISING = 2;
@@ -169,93 +204,92 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
   draw(found, scope) {
     const { period } = scope;
     const kinds = kindsOf(found.kinds, period);
-    const failed = kinds.reduce((sum, one) => sum + one.now, 0);
+    const said: ErrorsSaid = {
+      failed: sumIn(kinds, "now"),
+      finished: countIn(found.finished[0], "finished"),
+    };
     const risen = found.lines.filter((line) => isRising(line, period));
-    const finished = countIn(found.finished[0], "finished");
-    const verdict =
-      judgeRising(readRising(found.rising), failed, scope) ??
-      judgeErrors(kinds, failed, risen, finished, scope);
-    return { verdict, failed, finished };
+    const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
+    return { verdict, ...said };
   },
 });
 
 /** The line that rose today in the most projects; null where none did. */
 function judgeRising(
-  rising: readonly RisingLine[],
-  failed: number,
+  [first, ...others]: readonly RisingLine[],
+  { failed }: ErrorsSaid,
   { period, now, at }: ErrorsScope,
 ): Verdict | null {
-  const [first, second] = rising;
   if (first === undefined) return null;
+  const [second] = others;
   const more =
     second === undefined
       ? ""
-      : ` Besides it ${counted(rising.length - 1, "line rises", "lines rise")}: “${sayingOf(second.line)}” in ${counted(second.projects, "project")}.`;
+      : ` Besides it ${counted(others.length, "line rises", "lines rise")}: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
+  const [projects, firstBuild] = risingLinks(first, at);
+  const said = sayRising(first, now);
   return {
+    ...said,
     look: "some",
-    mark: { kind: "rises", word: "An error rises" },
-    title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
-    sentence: `${risingWords(first, now)}.`,
-    evidence: `${beforeWords(first)}${more}`,
-    acts: html`<a href="${buildHref(first.firstBuild)}">The first of them, build ${foreign(first.firstBuild, 24)}</a>
-      <a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>
+    mark: RISING_MARK,
+    evidence: said.evidence + more,
+    acts: html`${firstBuild}
+      ${projects}
       <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,
   };
 }
 
-/**
- * What is most of the failures of a period, and which lines rise: a kind may hold many causes, so it is no alarm.
- * `finished` counts the builds with a known result.
- */
+/** The most frequent kind of a period, and the lines that rise: a kind may hold many causes, so it is no alarm. */
 function judgeErrors(
-  [most, ...others]: readonly Kind[],
-  failed: number,
-  rising: readonly Row[],
-  finished: number,
+  kinds: readonly Kind[],
+  rising: readonly LineRow[],
+  { failed, finished }: ErrorsSaid,
   { period, now, at }: ErrorsScope,
 ): Verdict {
+  const [most] = kinds;
   const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
   const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at.getTime())}` : ""}`;
-  if (failed === 0 || most === undefined) {
-    const isKnown = finished > 0;
-    return {
-      look: isKnown ? "good" : "idle",
-      mark: isKnown ? { kind: "good", word: "None failed" } : { kind: "idle", word: "Not known" },
-      title: isKnown ? "Errors: none failed" : "Errors: not known",
-      sentence: isKnown
-        ? `No build failed on ${days}; ${counted(finished, "build")} finished.`
-        : `No build of ${days} has finished, so none can have failed.`,
-      evidence: "",
-    };
-  }
-  const risen =
-    period.before === null ? [] : [most, ...others].filter((kind) => isMore(kind.now, kind.before));
-  const isRising = rising.length + risen.length > 0;
+  if (failed === 0 || most === undefined)
+    return finished > 0
+      ? {
+          title: "Errors: none failed",
+          look: "good",
+          mark: { kind: "good", word: "None failed" },
+          sentence: `No build failed on ${days}; ${counted(finished, "build")} finished.`,
+        }
+      : {
+          title: "Errors: not known",
+          look: "idle",
+          sentence: `No build of ${days} has finished, so none can have failed.`,
+        };
+  const risen = period.before === null ? [] : kinds.filter((kind) => isMore(kind.now, kind.before));
+  const rises = rising.length + risen.length > 0;
   const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say`;
   const say = failed === 1 ? "it says" : most.now === failed ? "all of them say" : some;
   return {
-    look: isRising ? "some" : "idle",
-    mark: isRising ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
+    look: rises ? "some" : "idle",
+    mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     sentence: `${counted(failed, "build")} failed on ${days}; ${say}: ${kindLabel(most.name)}.`,
     evidence: `${riseWords(rising, risen, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }
 
-function riseWords(rising: readonly Row[], [kind]: readonly Kind[], { before, days }: Period): string {
+function riseWords(rising: readonly LineRow[], [kind]: readonly Kind[], { before, days }: Period): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
-  if (rising.length === 0)
-    return kind === undefined
-      ? "No kind and no line rose by more than chance."
-      : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, ` +
-          "but no single line of it did in several projects: so it has no one cause.";
   const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
     label: `“${sayingOf(String(line.error_line))}”`,
-    counts: `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`,
+    counts: `${grouped(line.failures)} against ${grouped(line.failures_before ?? 0)}`,
   }));
-  const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
-  return `${first?.label} is on the rise: ${first?.counts} in the ${lengthWords(days)} before${others}.`;
+  if (first !== undefined) {
+    const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
+    return `${first.label} is on the rise: ${first.counts} in the ${lengthWords(days)} before${others}.`;
+  }
+  return kind === undefined
+    ? "No kind and no line rose by more than chance."
+    : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, ` +
+        "but no single line of it did in several projects: so it has no one cause.";
 }
 
 const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
@@ -272,15 +306,14 @@ const scopeOf = (choice: ErrorsChoice, period: Period, { now, at }: PageMoment):
   at,
 });
 
-/** The page of errors: what builds fail of, what is most and what rises. */
+/** The page of errors: by kind and by line, what is most and what rises. */
 export function errorsPage({ query }: Address): Drawing {
-  const sort = query.get("sort") ?? "";
   const choice: ErrorsChoice = {
     ...readPeriodChoice(query),
     kind: readText(query, "kind"),
     line: readText(query, "line"),
     print: readText(query, "print"),
-    sort: Object.hasOwn(PRINT_SORTS, sort) ? (sort as PrintSort) : "rise",
+    sort: readOneOf(query, "sort", PRINT_SORTS) ?? "rise",
     page: readPageNumber(query),
   };
   return {
@@ -301,62 +334,46 @@ async function assertLineKnown(tx: TransactionSql, choice: ErrorsChoice): Promis
   if (found.length === 0) throw new ConfigError("no failed build has this error line");
 }
 
+const NAMED = {
+  tab: ERRORS_PATH,
+  name: "Errors",
+  evidence: "So this says neither that builds fail nor that they do not.",
+} as const;
+
 async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment): Promise<Draft> {
+  const { kind } = choice;
   const known = await askEach(tx, { days: FIRST_DAY, kinds: KINDS });
   const firstDay = known.days[0]?.first_day;
-  if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.");
-  const kinds = known.kinds.map(({ kind }) => String(kind));
-  if (choice.kind !== undefined && !kinds.includes(choice.kind))
-    return drawUnknownKind(choice.kind, kinds, choice);
-  const period = resolvePeriod(choice, String(firstDay), moment, true);
-  if (period === null)
-    return drawNothing(
-      "No build of these days is known.",
-      noDayMatches(withQuery(ERRORS_PATH, { kind: choice.kind })),
-    );
+  if (!firstDay) return drawNoMatch({ ...NAMED, sentence: "No build is known yet." });
+  const kinds = known.kinds.map((one) => one.kind);
+  if (kind !== undefined && !kinds.includes(kind)) return drawUnknownKind(kind, kinds, choice);
+  const period = resolvePeriod(choice, firstDay, moment, true);
+  if (period === null) return drawNoMatch({ ...NAMED, ...noDays(withQuery(ERRORS_PATH, { kind })) });
   const scope = scopeOf(choice, period, moment);
-  const drawn = await drawBlocks(tx, ERRORS, errorsVerdict, scope);
-  const { verdict } = drawn.verdict;
+  const { verdict: said, draw } = await drawBlocks(tx, ERRORS, errorsVerdict, scope);
   const kept = { ...keptQuery(choice), until: undefined };
   const main = html`
-<div class="bar controls">${renderPeriodChips(ERRORS_PATH, period, choice, kept)}
-${renderPeriodForm(ERRORS_PATH, period, keptFields({ ...kept, since: undefined }))}
-${renderSorts(choice, period, scope.href)}</div>
-${await drawn.draw(drawn.verdict)}
+${renderPeriodBar(ERRORS_PATH, period, choice, kept, keptFields({ ...kept, since: undefined }), renderSorts(choice, period, scope.href))}
+${await draw(said)}
 <p class="more quiet">Why a build fails is told from its error line by the rules in
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
-  return { verdict, main, tab: ERRORS_PATH };
+  return { verdict: said.verdict, main, tab: ERRORS_PATH };
 }
-
-function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {
-  const row = ofClass(classes, name);
-  const meaning = kindMeaning(name);
-  const means = meaning === null ? "" : `${meaning}; `;
-  if (row === undefined) return html`${means}`;
-  const id = String(row.last_build_id);
-  return html`${means}last <a class="quiet" href="${buildHref(id)}">${foreign(id, 24)}</a>,
-    ${age(row.last_triggered_at, now)} ago`;
-}
-
-const drawNothing = (sentence: string, empty?: Empty): Draft =>
-  drawNoMatch(
-    ERRORS_PATH,
-    "Errors",
-    sentence,
-    "So this says neither that builds fail nor that they do not.",
-    empty,
-  );
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */
 function drawUnknownKind(wrong: string, kinds: readonly string[], { since, until }: PeriodChoice): Draft {
   const hrefOf = (kind?: string) => withQuery(ERRORS_PATH, { since, until, kind });
   const ways = meantLinks(nearestChoices(wrong, kinds, kindLabel), hrefOf, kindLabel);
-  const sentence = "There is no such kind of error.";
-  return drawNoMatch(ERRORS_PATH, "Errors", sentence, "So this says nothing about builds.", [
-    "no-match",
-    "No kind matches.",
-    html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
-    [...ways, { href: hrefOf(), words: "All kinds" }],
-  ]);
+  return drawNoMatch({
+    ...NAMED,
+    sentence: "There is no such kind of error.",
+    evidence: "So this says nothing about builds.",
+    empty: [
+      "no-match",
+      "No kind matches.",
+      html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
+      [...ways, { href: hrefOf(), words: "All kinds" }],
+    ],
+  });
 }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
+import type { Asks } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
@@ -40,11 +41,11 @@ const MOST_FAILURE_DAYS = 92;
 const [FEW_LINES, MOST_LINES, FEW_PROJECTS, MOST_PROJECTS] = [3, 60, 6, 200];
 
 const linesOf = ({ print }: ErrorsChoice): number => (print === undefined ? FEW_LINES : MOST_LINES);
-/** How many projects of a line are shown. */
+/** The projects of a line that are shown at most. */
 export const projectsOf = ({ line }: ErrorsChoice): number =>
   line === undefined ? FEW_PROJECTS : MOST_PROJECTS;
 
-/** What the kinds are sorted by, the largest first. The one whose line hit most new projects rises first. */
+/** The orders of the kinds, the largest first. The one whose line hit most new projects rises first. */
 export const PRINT_SORTS = {
   rise: { head: "What rises first", order: sql`rise desc, failures desc` },
   projects: { head: "Most projects", order: sql`projects desc, failures desc` },
@@ -65,20 +66,23 @@ export interface ErrorsChoice extends PeriodChoice {
   readonly page: number;
 }
 
-/** What the blocks of errors are about. */
+/** The choice of the reader, resolved. */
 export interface ErrorsScope extends Pick<PageMoment, "now" | "at"> {
   readonly choice: ErrorsChoice;
   readonly period: Period;
   readonly href: ErrorsHref;
 }
 
-/** What the verdict says to the blocks: the failed and the finished builds of the period, of all classes. */
-export type ErrorsSaid = Readonly<Record<"failed" | "finished", number>>;
+/** How many builds of the period failed and finished, of all kinds. */
+export interface ErrorsSaid {
+  readonly failed: number;
+  readonly finished: number;
+}
 
-/** Whether the lines of a period are those of all time. */
+/** The lines of a long period are those of all time. */
 export const isAllTime = ({ days }: Period): boolean => days > MOST_FAILURE_DAYS;
 
-/** What a choice leaves of the failures. A kind is counted whole, also where one of its lines was chosen. */
+/** The failures that a choice leaves. A kind is counted whole, also where one of its lines was chosen. */
 const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines): SQL[] => [
   ...(kind === undefined ? [] : [sql`${from.error_class} = ${kind}`]),
   ...(line === undefined
@@ -121,11 +125,34 @@ function countAllTime(choice: ErrorsChoice): SQL {
 
 const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql`\n    and `);
 
+/** A line, beside the counts of its kind. Counts of the period before are null where that is not known. */
+export interface LineRow {
+  readonly error_class: string;
+  readonly error_fingerprint: string;
+  readonly mask: string | null;
+  readonly kind_lines: number;
+  readonly kind_failures: number;
+  readonly kind_failures_before: number | null;
+  readonly kind_projects: number;
+  readonly error_line_id: string;
+  readonly error_line: string | null;
+  readonly failures: number;
+  readonly failures_before: number | null;
+  readonly projects: number;
+  readonly first_triggered_at: string | null;
+  readonly last_triggered_at: string | null;
+  readonly last_build_id: string;
+  /** How many kinds the list has. */
+  readonly kinds: number;
+  /** The failures of the most frequent line of the kind that is not shown. */
+  readonly most_of_rest: number | null;
+}
+
 /**
  * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
  * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
  */
-export function askForLines(period: Period, choice: ErrorsChoice): Question {
+export function askForLines(period: Period, choice: ErrorsChoice): Asks<LineRow> {
   const isLong = isAllTime(period);
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
@@ -170,8 +197,14 @@ order by kind_place, place`;
 const isOneOf = (column: SQL, ids: readonly string[]): SQL =>
   sql`${column} in (select shown.id from json_array_elements_text(${JSON.stringify(ids)}::text::json) as shown (id))`;
 
+export interface PrintDay {
+  readonly error_fingerprint: string;
+  readonly day: string;
+  readonly failures: number;
+}
+
 /** How often each of the kinds failed by day. */
-export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Question {
+export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> {
   const group = pick(daily, "error_fingerprint", "day");
   return ask("error_fingerprints_daily")`
 select ${group}, sum(${daily.failures}) as failures
@@ -181,12 +214,18 @@ where ${within(daily.day, start, last)}
 group by ${group}`;
 }
 
+export interface LineDay {
+  readonly error_line_id: string;
+  readonly day: string;
+  readonly failures: number;
+}
+
 /** How often each of the lines failed by day. */
 export const askForLineDays = (
   { start, last }: Period,
   prints: readonly string[],
   ids: readonly string[],
-): Question => ask("fact_builds")`
+): Asks<LineDay> => ask("fact_builds")`
 select ${build.error_line_id}, ${build.triggered_on} as day, count(*) as failures
 from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, start, last)}
@@ -194,13 +233,18 @@ where ${build.failed} = 1 and ${within(build.triggered_on, start, last)}
   and ${isOneOf(build.error_line_id, ids)}
 group by ${pick(build, "error_line_id", "triggered_on")}`;
 
+export interface RestRow {
+  readonly error_fingerprint: string;
+  readonly projects: number;
+}
+
 /** How many projects the lines of each kind hit that are not shown. */
 export function askForRestProjects(
   { first, last }: Period,
   choice: ErrorsChoice,
   prints: readonly string[],
   ids: readonly string[],
-): Question {
+): Asks<RestRow> {
   const only = chosen({ ...choice, line: undefined, print: undefined }, build);
   return ask("fact_builds")`
 select ${build.error_fingerprint}, count(distinct ${build.project_id}) as projects
@@ -211,12 +255,22 @@ where ${all(sql`${build.failed} = 1 and ${build.project_id} <> '-1'`, within(bui
 group by ${build.error_fingerprint}`;
 }
 
+export interface LineProject {
+  readonly error_line_id: string;
+  readonly project_slug: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly failures: number;
+  readonly build_id: string;
+  readonly triggered_at: string;
+}
+
 /** The projects that each of the lines hit in the period, the latest first. */
 export const askForLineProjects = (
   { first, last }: Period,
   choice: ErrorsChoice,
   ids: readonly string[],
-): Question => ask("fact_builds")`
+): Asks<LineProject> => ask("fact_builds")`
 select error_line_id, project_slug, version_slug, type, failures, build_id, triggered_at
 from (
   select error_line_id, project_slug, version_slug, type, build_id, triggered_at,

@@ -1,33 +1,42 @@
 import { counted } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
+import { type Asks, groupBy } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part, renderHead } from "../parts/block.ts";
 import type { Drawing } from "../parts/document.ts";
 import { html } from "../parts/html.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 
+/** A row of `report.data_dictionary`. */
+interface ColumnRow {
+  readonly relation: string;
+  readonly relation_comment: string | null;
+  readonly column_name: string;
+  readonly data_type: string;
+  readonly description: string | null;
+}
+
 const TITLE = "What each column means";
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column<ColumnRow>[] = [
   { head: "Column", isName: true, cell: ({ column_name }) => html`<code>${column_name}</code>` },
-  { head: "Type", cell: ({ data_type }) => String(data_type) },
-  { head: "Meaning", isWide: true, cell: ({ description }) => String(description ?? "") },
+  { head: "Type", cell: ({ data_type }) => data_type },
+  { head: "Meaning", place: "wide", cell: ({ description }) => description },
 ];
 
 const dictionary = block({
   id: "dictionary",
   narrowedBy: {},
-  asks: (_: null) => ({ rows: askFor("data_dictionary") }),
-  draw({ rows: columns }) {
-    const relations = [...new Set(columns.map(({ relation }) => String(relation)))];
+  asks: (_: null): { rows: Asks<ColumnRow> } => ({ rows: askFor("data_dictionary") }),
+  draw({ rows }) {
+    const relations = [...groupBy(rows, ({ relation }) => relation)];
     return {
       title: "Relations",
-      count: `${counted(relations.length, "relation")}, ${counted(columns.length, "column")}`,
-      body: html`${relations.map((name) => {
-        const rows = columns.filter(({ relation }) => relation === name);
-        return html`<details class="fold" id="of-${name}"><summary><code>${name}</code>
-      ${" "}<small class="quiet">${String(rows[0]?.relation_comment ?? "")}</small></summary>
-${renderListTable({ caption: `Columns of ${name}`, columns: COLUMNS, rows })}</details>
-`;
-      })}`,
+      count: `${counted(relations.length, "relation")}, ${counted(rows.length, "column")}`,
+      body: html`${relations.map(
+        ([name, columns]) => html`<details class="fold" id="of-${name}"><summary><code>${name}</code>
+      ${" "}<small class="quiet">${columns[0].relation_comment}</small></summary>
+${renderListTable({ caption: `Columns of ${name}`, columns: COLUMNS, rows: columns })}</details>
+`,
+      )}`,
     };
   },
 });

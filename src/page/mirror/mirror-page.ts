@@ -1,16 +1,24 @@
 import { counted, grouped } from "../../base/text.ts";
 import { describeHeld } from "../../mirror/lists/missing-records.ts";
 import { askFor } from "../../report/ask.ts";
-import type { Resource } from "../../resources/resources.ts";
-import { type Row, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, type Found, sumIn } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
-import type { Address, Drawing, Figure } from "../parts/document.ts";
-import type { Freshness, PageMoment } from "../parts/freshness.ts";
-import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
+import type { Address, Drawing, Figure, Verdict } from "../parts/document.ts";
+import { askForLists, type FreshList, type Freshness, type PageMoment } from "../parts/freshness.ts";
+import { countWord, html, listsOf, type Markup, sentences, shorten } from "../parts/html.ts";
 import { agoWords, clockWords, DAY_MS, mark, momentMs, span, when } from "../parts/marks.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
-import { drift, lists, quarantine, references, walks } from "./trust.ts";
+import {
+  askForQuarantine,
+  askForReferences,
+  drift,
+  lists,
+  quarantine,
+  type ReferencesRow,
+  references,
+  walks,
+} from "./trust.ts";
 
 const MIRROR: BlockPage<PageMoment> = {
   name: "mirror",
@@ -26,19 +34,48 @@ const MIRROR: BlockPage<PageMoment> = {
   kept: () => ({}),
 };
 
-const facts = part({
-  asks: (moment: PageMoment) => ({
-    lists: askFor("freshness"),
-    runs: askForRuns(),
-    counts: askForCounts(moment),
-    muted: askFor("muted_projects"),
-    references: askFor("broken_references"),
-    quarantine: askFor("quarantine"),
-  }),
-  draw: (answers) => answers,
+/** A project of which no notices are sent for a time. */
+interface MutedRow {
+  readonly project_slug: string;
+  readonly until: string;
+}
+
+const askForMuted = (): Asks<MutedRow> => askFor("muted_projects");
+
+const askForMirror = (moment: PageMoment) => ({
+  lists: askForLists(),
+  runs: askForRuns(),
+  counts: askForCounts(moment),
+  muted: askForMuted(),
+  references: askForReferences(),
+  quarantine: askForQuarantine(),
 });
 
-type Answers = Awaited<ReturnType<Awaited<ReturnType<(typeof facts)["read"]>>["draw"]>>;
+type Answers = Found<ReturnType<typeof askForMirror>>;
+
+/** Null before the builds were counted. */
+const mirrorVerdict = part({
+  asks: askForMirror,
+  draw(answers, { now, freshness }) {
+    const trouble = troubleOf(freshness, answers.lists, now);
+    const cautions = cautionsOf(answers, freshness, now).map(
+      (caution) => html`${mark("warn", "Look here")} ${withCode(caution)} `,
+    );
+    const verdict: Verdict = {
+      ...(trouble === null
+        ? {
+            title: "✓ The mirror is current",
+            look: "good",
+            mark: { kind: "good", word: "Current" },
+            sentence: currentWords(answers.lists, now),
+          }
+        : { title: "! Look at the mirror", look: "warn", sentence: trouble }),
+      evidence: html`${cautions}${notesOf(answers, now)}`,
+      figures: figuresOf(answers, now),
+    };
+    return { verdict, runs: countIn(answers.counts[0], "runs") };
+  },
+});
 
 /** The page of the mirror: whether the rest can be trusted. */
 export const mirrorPage = (address: Address): Drawing => ({
@@ -46,30 +83,14 @@ export const mirrorPage = (address: Address): Drawing => ({
   needs: [],
   files: filesOf(MIRROR, (_tx, moment) => moment),
   async draw(tx, moment) {
-    const { now, freshness } = moment;
-    const { verdict: answers, draw } = await drawBlocks(tx, MIRROR, facts, moment);
+    const { verdict: said, draw } = await drawBlocks(tx, MIRROR, mirrorVerdict, moment);
     const blocks = await draw(undefined);
-    if (freshness.uncounted.includes("build")) {
-      const never = await drawNeverSynced(tx, freshness, address);
-      const hasRuns = Number(answers.counts[0]?.runs ?? 0) > 0;
-      return { ...never, main: html`${never.main}${hasRuns && blocks}` };
+    if (moment.freshness.uncounted.includes("build")) {
+      const never = await drawNeverSynced(tx, moment.freshness, address);
+      return { ...never, main: html`${never.main}${said.runs > 0 && blocks}` };
     }
-    const trouble = troubleOf(freshness, answers.lists, now);
-    const [look, title] = trouble
-      ? (["warn", "! Look at the mirror"] as const)
-      : (["good", "✓ The mirror is current"] as const);
-    const cautions = cautionsOf(answers, freshness, now).map(
-      (caution) => html`${mark("warn", "Look here")} ${withCode(caution)} `,
-    );
     return {
-      verdict: {
-        title,
-        look,
-        ...(look === "good" && { mark: { kind: "good", word: "Current" } }),
-        sentence: trouble ?? currentWords(answers.lists, now),
-        evidence: html`${cautions}${notesOf(answers, now).join(" ")}`,
-        figures: figuresOf(answers, now),
-      },
+      verdict: said.verdict,
       main: html`
 ${blocks}`,
       tab: "/mirror",
@@ -81,16 +102,15 @@ function withCode(text: string): Markup {
   return html`${text.split("`").map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-function figuresOf(answers: Answers, now: Date): Figure[] {
-  const sync = answers.runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
-  const stored = sumIn(answers.quarantine, "records");
-  const broken = sumIn(answers.references, "broken");
+function figuresOf({ lists, runs, references, quarantine }: Answers, now: Date): Figure[] {
+  const sync = runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
+  const stored = sumIn(quarantine, "records");
   const ago = agoWords(sync?.started_at, now);
   return [
     {
       label: "Records",
-      value: grouped(sumIn(answers.lists, "records")),
-      note: `${grouped(sumIn(answers.lists, "deleted_records"))} more are gone upstream`,
+      value: grouped(sumIn(lists, "records")),
+      note: `${grouped(sumIn(lists, "deleted_records"))} more are gone upstream`,
     },
     {
       label: "Could not be stored",
@@ -99,27 +119,28 @@ function figuresOf(answers: Answers, now: Date): Figure[] {
     },
     {
       label: "Broken references",
-      value: grouped(broken),
-      note: html`<a href="#references">${referenceWords(answers.references)}</a>`,
+      value: grouped(sumIn(references, "broken")),
+      note: html`<a href="#references">${referenceWords(references)}</a>`,
     },
     {
       label: "Last sync",
       labelRest: ago === null ? "" : `, ${ago} ago`,
-      value: sync === undefined ? "–" : grouped(Number(sync.requests)),
-      ...(sync !== undefined && { unit: Number(sync.requests) === 1 ? "request" : "requests" }),
-      note:
-        sync === undefined
-          ? "none is known"
-          : `${grouped(Number(sync.inserted))} new, ${grouped(Number(sync.updated))} changed, ${grouped(Number(sync.deleted))} gone`,
+      ...(sync === undefined
+        ? { value: "–", note: "none is known" }
+        : {
+            value: grouped(countIn(sync, "requests")),
+            unit: sync.requests === 1 ? "request" : "requests",
+            note: `${grouped(countIn(sync, "inserted"))} new, ${grouped(countIn(sync, "updated"))} changed, ${grouped(countIn(sync, "deleted"))} gone`,
+          }),
     },
   ];
 }
 
-function referenceWords(rows: readonly Row[]): string {
+function referenceWords(rows: readonly ReferencesRow[]): string {
   if (rows.length === 0) return "all lead to records";
   const target = rows[0]?.target_resource;
-  if (rows.every((row) => row.status === "gone" && row.target_resource === target) && target !== null)
-    return `all to ${String(target)}s that are gone`;
+  if (rows.every((row) => row.status === "gone" && row.target_resource === target) && target)
+    return `all to ${target}s that are gone`;
   const pending = sumIn(
     rows.filter(({ status }) => status === "pending"),
     "broken",
@@ -137,7 +158,7 @@ const UNWATCHED =
 const clockOrDay = (ms: number, now: Date): string =>
   now.getTime() - ms < DAY_MS ? clockWords(ms) : when(ms, now);
 
-function currentWords(lists: readonly Row[], now: Date): string {
+function currentWords(lists: readonly FreshList[], now: Date): string {
   const through = momentMs(lists[0]?.mirror_current_through);
   const isWhole = lists.every(({ last_walk }) => last_walk === "whole");
   const read = `The mirror is current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
@@ -145,16 +166,22 @@ function currentWords(lists: readonly Row[], now: Date): string {
   return `${read} ${isWhole ? "at" : "up to"} ${clockOrDay(through, now)} UTC, ${span(now.getTime() - through)} ago.`;
 }
 
-const isHeld = ({ held_records }: Row): boolean => Number(held_records) > 0;
+const isHeld = ({ held_records }: FreshList): boolean => (held_records ?? 0) > 0;
 
-const wordsOfHeld = ({ resource, held_records, held_since, held_until }: Row): string =>
+const wordsOfHeld = ({ resource, held_records, held_since, held_until }: FreshList): string =>
   describeHeld({
-    ...{ resource: resource as Resource, records: Number(held_records), since: String(held_since) },
-    until: held_until === null ? null : String(held_until),
+    resource,
+    records: held_records ?? 0,
+    since: String(held_since),
+    until: held_until,
   });
 
 /** Why the mirror is not current; null where it is. */
-function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], now: Date): string | null {
+function troubleOf(
+  { asOf, unread, overdue }: Freshness,
+  lists: readonly FreshList[],
+  now: Date,
+): string | null {
   if (asOf !== null && Number.isNaN(asOf.getTime()))
     return "Not current: a wrong clock hides when the builds were last read.";
   if (unread.length > 0) return `Not whole: no sync has read ${listsOf(unread)} to the end.`;
@@ -163,33 +190,28 @@ function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], 
     const ago = agoWords(oldest?.current_through, now);
     return `Not current: ${listsOf(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${ago === null ? "at an unknown time" : `${ago} ago`}.`;
   }
-  const held = lists
-    .filter(isHeld)
-    .map(({ resource, held_records: records }) => counted(Number(records), String(resource)));
-  if (held.length > 0)
-    return `Deletions are held back: ${held.join(", ")} are here that the service no longer lists.`;
-  return null;
+  const held = lists.filter(isHeld).map(({ resource, held_records }) => counted(held_records ?? 0, resource));
+  return held.length === 0
+    ? null
+    : `Deletions are held back: ${held.join(", ")} are here that the service no longer lists.`;
 }
 
 /** What is well, or does no harm. */
-function notesOf({ lists, muted }: Answers, now: Date): string[] {
+function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Markup {
   const [first] = lists;
   const computed = agoWords(first?.refreshed_at, now);
   const checked = agoWords(first?.facts_checked_at, now);
   const check = checked === null ? "" : `, and every one was compared with its record ${checked} ago`;
-  const figures =
+  const nights = Math.max(...lists.map(({ check_nights }) => check_nights ?? 0));
+  const equal = `${grouped(sumIn(lists, "checked_equal"))} of ${grouped(sumIn(lists, "checked"))} records`;
+  const more = others.length === 0 ? "" : `, and of ${counted(others.length, "other project")}`;
+  return sentences(
     computed === null
       ? "The figures have not been computed yet."
-      : `The figures were computed ${computed} ago${check}.`;
-  const nights = Math.max(...lists.map(({ check_nights }) => Number(check_nights ?? 0)));
-  const equal = `${grouped(sumIn(lists, "checked_equal"))} of ${grouped(sumIn(lists, "checked"))} records`;
-  const compared = `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`;
-  const notes = nights > 0 ? [figures, compared] : [figures];
-  const [silent] = muted;
-  if (silent === undefined) return notes;
-  const more = muted.length === 1 ? "" : `, and of ${counted(muted.length - 1, "other project")}`;
-  const until = when(momentMs(silent.until), now);
-  return [...notes, `No notices of ${String(silent.project_slug)} until ${until} UTC${more}.`];
+      : `The figures were computed ${computed} ago${check}.`,
+    nights > 0 && `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`,
+    silent && `No notices of ${silent.project_slug} until ${when(momentMs(silent.until), now)} UTC${more}.`,
+  );
 }
 
 /** What deserves a look. */
@@ -199,10 +221,9 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
   const silentMs = now.getTime() - watched;
   // A head that counts fewer has a deletion that a search will find.
   const gaps = lists.filter(
-    (list) =>
-      Number(list.deficit ?? 0) > (list.is_whole ? -Infinity : 0) && Number(list.deficit) && !isHeld(list),
+    (list) => !isHeld(list) && list.deficit && list.deficit > (list.is_whole ? -Infinity : 0),
   );
-  const repaired = Number(lists[0]?.facts_repaired ?? 0);
+  const repaired = countIn(lists[0], "facts_repaired");
   const ahead = sumIn(lists, "builds_dated_ahead");
   const held = lists.filter(isHeld).map(wordsOfHeld);
   const wrong = sumIn(lists, "wrong");
@@ -215,8 +236,8 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
     silentMs > WATCH_LATE_MS &&
       `Nothing has watched the builds since ${clockOrDay(watched, now)}, ${span(silentMs)} ago: ${UNWATCHED}`,
     ...gaps.map(({ resource, records, deficit }) => {
-      const all = counted(Number(records ?? 0) + Number(deficit), String(resource));
-      return `The service counts ${all}, and ${grouped(Number(records ?? 0))} are here.`;
+      const here = records ?? 0;
+      return `The service counts ${counted(here + (deficit ?? 0), resource)}, and ${grouped(here)} are here.`;
     }),
     repaired > 0 &&
       `That comparison found ${counted(repaired, "wrong figure")}, and computed them again: a fault of docmirror, or of who wrote to its tables.`,

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
+import { ask, inline, onPage, relation } from "../../report/ask.ts";
+import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
-import { keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
+import { drawTimeline, keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import {
@@ -42,14 +42,37 @@ from (
 ) as run
 group by ${run.kind}, spell`;
 
-export const askForRuns = (): Question => ask("runs")`${RUNS}\norder by last_run_id desc`;
+/** A run, or rounds of the watch that followed each other; the status and the reason are those of the last. */
+export interface RunRow {
+  readonly kind: string;
+  readonly runs: number;
+  readonly first_run_id: number;
+  readonly last_run_id: number;
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly troubled: number;
+  readonly requests: number | null;
+  readonly inserted: number | null;
+  readonly updated: number | null;
+  readonly deleted: number | null;
+}
+
+export const askForRuns = (): Asks<RunRow> => ask("runs")`${RUNS}\norder by last_run_id desc`;
 
 /** That a walk began in the 7 days up to `now`. */
 export const isOfWeek = ({ now }: PageMoment): SQL =>
   sql`${walk.started_at} > ${now.toISOString()}::timestamptz - interval '7 days'`;
 
-/** How many runs and readings of lists there were, the rounds of the watch included. */
-export const askForCounts = (moment: PageMoment): Question => ask("walks")`
+/** How many readings of lists and runs there were, the rounds of the watch included. */
+interface CountsRow {
+  readonly walks: number | null;
+  readonly runs: number | null;
+  readonly not_good: number;
+}
+
+export const askForCounts = (moment: PageMoment): Asks<CountsRow> => ask("walks")`
 select (select sum(${by.rounds}) from ${walk} join ${by} on ${by.run_id} = ${walk.run_id}
     where ${walk.walk} is not null and ${isOfWeek(moment)}) as walks,
   (select sum(${run.rounds}) from ${run}) as runs,
@@ -82,33 +105,35 @@ order by last_run_id desc`,
     const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();
     const [syncs, spells] = [lately.filter((row) => !isWatch(row)), lately.filter(isWatch)];
     const axis = timeAxis(since, now.getTime() + AHEAD_MS, now);
-    const last = spells.length === 0 ? since : Math.max(...spells.map(({ ended_at }) => momentMs(ended_at)));
-    const isUnwatched = now.getTime() - last > GAP_MS;
-    const rounds = spells.reduce((sum, { runs }) => sum + Number(runs), 0);
+    const last = Math.max(since, ...spells.map(({ ended_at }) => momentMs(ended_at)));
     const failed = syncs.filter((row) => !isWell(row)).length;
     const running = syncs.filter(isRunning).length;
     const badWords = `${failed > 0 ? `, ${failed} of them not successful` : ""}${running > 0 ? `, ${running} of them under way` : ""}`;
-    const noneWords = isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
-    const watchWords = `${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}`;
-    const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`;
+    const noneWords =
+      now.getTime() - last > GAP_MS ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
+    const watchWords = `${counted(sumIn(spells, "runs"), "round")} of the watch in ${counted(spells.length, "spell")}`;
     const gaps = gapsBetween(spells, since, now.getTime());
-    const drawGap = ([from, to]: Gap) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
-    width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`;
     return {
       title: "When the mirror looked",
       count: "24 hours",
-      body: html`<div class="life">
-      <svg width="104" height="${HEIGHT + 38}" aria-hidden="true">
-      <text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text>
-      <text class="strong" x="0" y="${WATCH_Y + 4}">Watch</text></svg>
-      <svg class="mini" height="${HEIGHT + 38}" role="img" aria-label="${told}">
-${axis.draw(HEIGHT)}
-${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
+      body: html`${drawTimeline({
+        names: [
+          { y: SYNC_Y + 4, words: "Syncs" },
+          { y: WATCH_Y + 4, words: "Watch" },
+        ],
+        height: HEIGHT,
+        room: 38,
+        told: `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
+        axis,
+        body: html`${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
 ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
-${gaps.map(drawGap)}
-${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">now</text>
-</svg></div>
+${gaps.map(
+  ([from, to]) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
+    width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`,
+)}
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">now</text>`,
+      })}
 ${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };
   },
@@ -116,59 +141,60 @@ ${renderKey(keyOf(syncs, gaps.length > 0))}`,
 
 type Gap = readonly [from: number, to: number];
 
-/** Where nobody looked for longer than a watch does between two rounds; the spells in their order. */
-function gapsBetween(spells: readonly Row[], since: number, until: number): Gap[] {
+/** The times in which nobody looked for longer than a watch does between two rounds; the spells in their order. */
+function gapsBetween(spells: readonly RunRow[], since: number, until: number): Gap[] {
   let seen = since;
-  const ends = [...spells.map((row) => [momentMs(row.started_at), momentMs(row.ended_at)]), [until, until]];
-  return ends.flatMap(([from = until, to = until]) => {
+  const ends = [
+    ...spells.map((row) => [momentMs(row.started_at), momentMs(row.ended_at)] as const),
+    [until, until] as const,
+  ];
+  return ends.flatMap(([from, to]) => {
     const gap: Gap[] = from - seen > GAP_MS ? [[seen, from]] : [];
     seen = Math.max(seen, to);
     return gap;
   });
 }
 
-const isWatch = ({ kind }: Row): boolean => kind === "watch";
-const isRunning = ({ status }: Row): boolean => status === "running";
-const isWell = (row: Row): boolean => row.status === "succeeded" || isRunning(row);
+const isWatch = ({ kind }: RunRow): boolean => kind === "watch";
+const isRunning = ({ status }: RunRow): boolean => status === "running";
+const isWell = (row: RunRow): boolean => row.status === "succeeded" || isRunning(row);
 
-function drawSync(row: Row, x: string, now: Date): Markup {
+function drawSync(row: RunRow, x: string, now: Date): Markup {
   const at = momentMs(row.started_at);
-  const title = `${String(row.kind)}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${String(row.status)}`;
-  if (isRunning(row)) return html`<g><title>${title}</title>${drawRun(x, SYNC_Y)}</g>`;
-  const shape = isWell(row)
-    ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
-    : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`;
-  return html`<g><title>${title}</title>${shape}
-    <svg x="${x}" y="${SYNC_Y}" overflow="visible">
-    <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg></g>`;
+  const title = `${row.kind}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${row.status}`;
+  const shape = isRunning(row)
+    ? drawRun(x, SYNC_Y)
+    : html`${
+        isWell(row)
+          ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
+          : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`
+      }<svg x="${x}" y="${SYNC_Y}" overflow="visible">
+    <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg>`;
+  return html`<g><title>${title}</title>${shape}</g>`;
 }
 
 /** A sync that is under way has not succeeded yet: a ring. */
 const drawRun = (x: string | number, y: number): Markup =>
   html`<circle class="m-open" cx="${x}" cy="${y}" r="7"/>`;
 
-function drawSpell(row: Row, from: number, to: number): Markup {
-  const bad = Number(row.troubled) > 0;
-  const [first, last] = [clockWords(momentMs(row.started_at)), clockWords(momentMs(row.ended_at))];
-  const badWords = bad ? `, ${String(row.troubled)} not successful` : "";
-  const title = `${counted(Number(row.runs), "round")}, ${first} to ${last}${badWords}`;
-  return html`<g><title>${title}</title>
+function drawSpell({ started_at, ended_at, runs, troubled }: RunRow, from: number, to: number): Markup {
+  const [first, last] = [clockWords(momentMs(started_at)), clockWords(momentMs(ended_at))];
+  return html`<g><title>${counted(runs, "round")}, ${first} to ${last}${troubled > 0 && `, ${troubled} not successful`}</title>
     <rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%"
     y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
 }
 
-function keyOf(syncs: readonly Row[], hasGaps: boolean): (Markup | string)[] {
+function keyOf(syncs: readonly RunRow[], hasGaps: boolean): (Markup | false)[] {
   const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
   const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
   const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
   const round = html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`;
-  const has = (is: (row: Row) => boolean) => syncs.some(is);
   return [
-    has(({ status }) => status === "succeeded") ? keyEntry([18, 18], round, "sync that succeeded") : "",
-    has((row) => !isWell(row)) ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
-    has(isRunning) ? keyEntry([18, 18], drawRun(9, 9), "sync under way") : "",
+    syncs.some(({ status }) => status === "succeeded") && keyEntry([18, 18], round, "sync that succeeded"),
+    !syncs.every(isWell) && keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not"),
+    syncs.some(isRunning) && keyEntry([18, 18], drawRun(9, 9), "sync under way"),
     keyEntry([22, 12], look, "a look at the builds each minute"),
-    hasGaps ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
+    hasGaps && keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look"),
   ];
 }
 
@@ -186,50 +212,48 @@ const STATES: ReadonlyMap<string, MarkKind> = new Map([
   ["interrupted", "bad"],
 ]);
 
-/** What a name means; what nobody explained is itself. */
-export const wordsOf = (words: Readonly<Record<string, string>>, name: unknown): string =>
-  (Object.hasOwn(words, String(name)) ? words[String(name)] : undefined) ?? String(name);
+/** The words for a name; one that nobody explained is itself. */
+export const wordsOf = (words: Readonly<Record<string, string>>, name: string): string =>
+  (Object.hasOwn(words, name) ? words[name] : undefined) ?? name;
 
 /** The last runs with what they did; rounds of the watch that followed each other are one row. */
 export const runs = block({
   id: "runs",
   narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
-  draw({ rows: groups, counts }, { now }) {
-    const number = (head: string, name: string): Column => ({
+  draw({ rows, counts: [counts] }, { now }) {
+    const number = (head: string, column: keyof RunRow): Column<RunRow> => ({
       head,
       isNumber: true,
-      label: head.toLowerCase(),
-      cell: (row) => grouped(Number(row[name] ?? 0)),
+      cell: (row) => grouped(countIn(row, column)),
     });
-    const columns: Column[] = [
-      { head: "Run", isName: true, cell: runWords },
-      { head: "End", cell: endWords },
-      { head: "Began", isNumber: true, label: "began", cell: (row) => momentTag(row.started_at, now) },
-      number("Requests", "requests"),
-      number("New", "inserted"),
-      number("Changed", "updated"),
-      number("Gone", "deleted"),
-    ];
     return {
       title: "Runs",
-      count: grouped(Number(counts[0]?.runs ?? 0)),
-      empty: groups.length === 0 && ["unknown", "No run has begun.", "docmirror sync begins one."],
-      body: renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) }),
+      count: grouped(countIn(counts, "runs")),
+      empty: rows.length === 0 && ["unknown", "No run has begun.", "docmirror sync begins one."],
+      body: renderListTable({
+        caption: "Runs",
+        columns: [
+          { head: "Run", isName: true, cell: renderRun },
+          { head: "End", cell: renderEnd },
+          { head: "Began", isNumber: true, cell: (row) => momentTag(row.started_at, now) },
+          number("Requests", "requests"),
+          number("New", "inserted"),
+          number("Changed", "updated"),
+          number("Gone", "deleted"),
+        ],
+        rows: rows.slice(0, MOST_GROUPS),
+      }),
     };
   },
 });
 
-function runWords({ kind, runs, first_run_id, last_run_id }: Row): Markup {
-  const words = kind === "watch" ? `Watch, ${counted(Number(runs), "round")}` : wordsOf(KINDS, kind);
-  const numbers = first_run_id === last_run_id ? String(last_run_id) : `${first_run_id} to ${last_run_id}`;
-  return html`${words}<small>${numbers}</small>`;
-}
+const renderRun = ({ kind, runs, first_run_id: first, last_run_id: last }: RunRow): Markup =>
+  html`${kind === "watch" ? `Watch, ${counted(runs, "round")}` : wordsOf(KINDS, kind)}
+    <small>${first === last ? last : `${first} to ${last}`}</small>`;
 
-function endWords({ status, reason, troubled, runs }: Row): Markup {
-  const word = String(status);
-  const kind = STATES.get(word) ?? "idle";
-  const some = Number(troubled) > 0 && Number(runs) > 1 ? `, ${grouped(Number(troubled))} not` : "";
-  return html`<span class="state">${mark(kind, word)}
-    <span>${word}${some}${reason === null ? "" : html` <small>${foreign(String(reason), 200)}</small>`}</span></span>`;
-}
+const renderEnd = ({ status, reason, troubled, runs }: RunRow): Markup =>
+  html`<span class="state">${mark(STATES.get(status) ?? "idle", status)}
+    <span>${status}${troubled > 0 && runs > 1 && `, ${grouped(troubled)} not`}${
+      reason !== null && html` <small>${foreign(reason, 200)}</small>`
+    }</span></span>`;

@@ -1,34 +1,49 @@
-/** What can be said when builds do not arrive as usual. */
+/** The words for builds that do not arrive as usual. */
 import { counted, grouped } from "../../base/text.ts";
-import type { Row } from "../parts/answers.ts";
-import { clockWords, DAY_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
+import { clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
+import type { ArrivalsRow } from "./now-scope.ts";
 
 const LEAST_DAYS = 14;
 
-/** How builds arrive now, as `report.arrivals` has it: moments and spans in milliseconds. */
-export type Arrivals = ReturnType<typeof readArrivals>;
-
-export function readArrivals(row: Row | undefined) {
-  const number = (column: string) => Number(row?.[column]);
-  return {
-    /** That of the last look: what the mirror found then does not become better while it does not look. */
-    state: String(row?.state ?? "unknown"),
-    /** Why it is unknown. */
-    reason: row?.reason == null ? null : String(row.reason),
-    lookedAt: momentMs(row?.looked_at),
-    lastBuildId: String(row?.last_build_id),
-    lastBuildAt: momentMs(row?.last_build_at),
-    gapMs: number("gap_s") * 1000,
-    longestGapMs: number("longest_gap_s") * 1000,
-    daysKnown: number("days_known"),
-    // Builds since the last one, or in a day where that is longer ago.
-    usual: number("usual_since"),
-    fewest: number("fewest_since"),
-    most: number("most_since"),
-    /** Builds of the 24 hours. */
-    lately: { builds: number("builds_24h"), usual: number("usual_24h"), fewest: number("fewest_24h") },
-  };
+/** How builds arrive now: moments and spans in milliseconds, NaN where they are not known. */
+export interface Arrivals {
+  /** That of the last look: what the mirror found then does not become better while it does not look. */
+  readonly state: string;
+  /** Why it is unknown. */
+  readonly reason: string | null;
+  readonly lookedAt: number;
+  readonly lastBuildId: string;
+  readonly lastBuildAt: number;
+  readonly gapMs: number;
+  readonly longestGapMs: number;
+  readonly daysKnown: number;
+  /** Builds since the last one, or in a day where that is longer ago. */
+  readonly usual: number;
+  readonly fewest: number;
+  readonly most: number;
+  /** Builds of the 24 hours. */
+  readonly lately: { readonly builds: number; readonly usual: number; readonly fewest: number };
 }
+
+/** Without a row nobody has looked. */
+export const readArrivals = (row: Partial<ArrivalsRow> = {}): Arrivals => ({
+  state: row.state ?? "unknown",
+  reason: row.reason ?? null,
+  lookedAt: momentMs(row.looked_at),
+  lastBuildId: String(row.last_build_id),
+  lastBuildAt: momentMs(row.last_build_at),
+  gapMs: Number(row.gap_s) * 1000,
+  longestGapMs: Number(row.longest_gap_s) * 1000,
+  daysKnown: Number(row.days_known),
+  usual: Number(row.usual_since),
+  fewest: Number(row.fewest_since),
+  most: Number(row.most_since),
+  lately: {
+    builds: Number(row.builds_24h),
+    usual: Number(row.usual_24h),
+    fewest: Number(row.fewest_24h),
+  },
+});
 
 /** `now` is the minute of the reader, `span` the 24 hours up to the last look in words, such as "in the last 24 hours". */
 interface Silence {
@@ -109,6 +124,6 @@ const agoText = (ms: number) => (ms < MINUTE_MS ? "less than a minute ago" : `${
 
 /** A span to the minute, up to two days: `5 h 14 min`. */
 export function longSpan(ms: number): string {
-  const minutes = Math.floor((ms % 3_600_000) / MINUTE_MS);
-  return ms < 3_600_000 || ms >= 2 * DAY_MS || minutes === 0 ? span(ms) : `${span(ms)} ${minutes}\u00a0min`;
+  const minutes = Math.floor((ms % HOUR_MS) / MINUTE_MS);
+  return ms < HOUR_MS || ms >= 2 * DAY_MS || minutes === 0 ? span(ms) : `${span(ms)} ${minutes}\u00a0min`;
 }

@@ -1,11 +1,21 @@
+import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, type Question, relation } from "../../report/ask.ts";
-import { askEach, countIn, type Row } from "../parts/answers.ts";
+import { ask, askFor, relation } from "../../report/ask.ts";
+import { type Asks, askEach, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
-import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/charts.ts";
+import {
+  drawBar,
+  drawPlot,
+  keyEntry,
+  LOOKS,
+  levelLine,
+  px,
+  renderKey,
+  uprightLine,
+} from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
-import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
+import { renderFoldTable, renderRows } from "../parts/tables.ts";
 import { type Arrivals, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
@@ -18,25 +28,32 @@ const BASE = 119;
 
 const ofWidth = (percent: number): string => `${percent.toFixed(2)}%`;
 
-type Hour = ReturnType<typeof readHour>;
+/** An hour with its builds, and the usual range where enough days are known. */
+interface HourRow {
+  readonly hour: string;
+  readonly builds: number;
+  readonly usual_low: number | null;
+  readonly usual_high: number | null;
+}
 
-/** What came in each of the last 24 hours, in the band of what is usual. */
+const askForHours = (): Asks<HourRow> => askFor("arrivals_hourly", { limit: 24 });
+
+/** The arrivals of each of the last 24 hours, in the band of what is usual. */
 export const arrivals = block({
   id: "arrivals",
   narrowedBy: {},
   asks: (_: NowScope) => ({}),
-  file: () => askForHours(),
+  file: askForHours,
   async draw(_found, scope, { isSilent, facts: { arrivals } }: NowSaid, tx) {
     if (!isSilent) return null;
-    const { now } = scope;
     const { rows } = await askEach(tx, { rows: askForHours() });
-    const hours = rows.map(readHour).toSorted((one, other) => one.from - other.from);
+    const hours = rows.toSorted((one, other) => momentMs(one.hour) - momentMs(other.hour));
     return {
       title: `Arrivals by hour, ${spanOf(scope).words}`,
       note:
         "Bars: builds triggered in the hour. Band: that hour on 28 days, the highest and lowest tenth left out, working days and weekends " +
         `apart. The last hour ends at ${clockWords(arrivals.lookedAt)}.`,
-      body: html`${drawHours(hours, arrivals, now)}
+      body: html`${drawHours(hours, arrivals, scope.now)}
 ${renderKey([
   keyEntry(
     [22, 12],
@@ -46,86 +63,85 @@ ${renderKey([
   keyEntry([8, 12], html`<rect ${LOOKS.ink} width="8" height="12"/>`, "came"),
   keyEntry([12, 12], html`<circle class="zero" cx="6" cy="6" r="4"/>`, "none came"),
 ])}
-${renderFoldTable(
-  [headCell("Hour"), headCell("Came", "num"), headCell("Usually", "num")],
-  hours.map(
-    (hour) =>
-      html`<tr><th scope="row">${clockWords(hour.from)}</th>${numberCell(grouped(hour.builds))}${numberCell(usualWords(hour) ?? "–")}</tr>`,
-  ),
-)}`,
+${renderFoldTable({
+  columns: [
+    { head: "Hour", cell: clockOf },
+    { head: "Came", isNumber: true, cell: ({ builds }) => grouped(builds) },
+    { head: "Usually", isNumber: true, cell: (hour) => usualWords(hour) ?? "–" },
+  ],
+  rows: hours,
+})}`,
     };
   },
 });
 
-const askForHours = (): Question => askFor("arrivals_hourly", { limit: 24 });
+const clockOf = ({ hour }: HourRow): string => clockWords(momentMs(hour));
 
-/** `from` is in milliseconds; `usual` is null where too few days are known. */
-const readHour = ({ hour, builds, usual_low, usual_high }: Row) => ({
-  from: momentMs(hour),
-  builds: Number(builds),
-  usual: usual_low === null ? null : { low: Number(usual_low), high: Number(usual_high) },
-});
+const usualWords = ({ usual_low: low, usual_high: high }: HourRow): string | null =>
+  low === null || high === null ? null : rangeWords({ low, high });
 
-const usualWords = ({ usual }: Hour): string | null => usual && rangeWords(usual);
-
-function drawHours(hours: readonly Hour[], arrivals: Arrivals, now: Date): Markup {
-  const first = hours[0]?.from ?? 0;
+function drawHours(hours: readonly HourRow[], arrivals: Arrivals, now: Date): Markup {
   const wide = 100 / Math.max(1, hours.length);
-  const most = Math.max(1, ...hours.map(({ builds, usual }) => Math.max(builds, usual?.high ?? 0)));
-  const y = (count: number) => BASE - ((BASE - TOP) * count) / most;
+  const most = Math.max(1, ...hours.map(({ builds, usual_high }) => Math.max(builds, usual_high ?? 0)));
+  const y = scaleLinear([0, most], [BASE, TOP]);
   const gone = hours.filter(({ builds }) => builds === 0).length;
   const told =
     `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
     `the last build was at ${sinceWords(arrivals, now)}.`;
-  const since = (arrivals.lastBuildAt - first) / HOUR_MS;
-  const isAfterMiddle = since > hours.length / 2;
-  const lastX = ofWidth(Math.max(0, since) * wide);
-  const textX = ofWidth(Math.max(0, since) * wide + (isAfterMiddle ? -0.6 : 0.6));
-  const ticks = [0, Math.round(most / 2), most].filter((tick, place, all) => all.indexOf(tick) === place);
+  const ticks = [...new Set([0, Math.round(most / 2), most])];
   return drawPlot({
     height: HEIGHT,
     told,
-    labels: ticks.map((tick) => ({ y: (y(tick) + 4).toFixed(1), words: grouped(tick) })),
-    body: html`${ticks.map((tick) => levelLine(y(tick).toFixed(1)))}
+    labels: ticks.map((tick) => ({ y: y(tick), words: grouped(tick) })),
+    body: html`${ticks.map((tick) => levelLine(y(tick)))}
 ${hours.map(
   (hour, place) => html`${drawBand(hour, place * wide, wide, y)}
 ${drawCame(hour, place, wide, y)}`,
 )}
 ${levelLine(BASE, "base")}
-${
-  since < 0
-    ? ""
-    : html`<line class="since" x1="${lastX}" x2="${lastX}" y1="0" y2="${BASE}"/>
-<text class="strong${isAfterMiddle ? " end" : ""}" x="${textX}" y="12">${clockWords(arrivals.lastBuildAt)}, the last build</text>`
-}
-${hours.map(({ from }, place) => {
-  const quiet = place % 8 === 4 ? html` class="t3"` : "";
-  return place % 4 === 0
-    ? html`<text${quiet} x="${ofWidth(place * wide)}" y="${HEIGHT - 4}">${clockWords(from)}</text>`
-    : "";
-})}`,
+${drawLast(arrivals, (arrivals.lastBuildAt - momentMs(hours[0]?.hour)) / HOUR_MS, wide)}
+${hours.map(
+  (hour, place) =>
+    place % 4 === 0 &&
+    html`<text${place % 8 === 4 && html` class="t3"`} x="${ofWidth(place * wide)}" y="${HEIGHT - 4}">${clockOf(hour)}</text>`,
+)}`,
   });
 }
 
-function drawBand({ usual }: Hour, from: number, wide: number, y: (count: number) => number) {
-  if (usual === null) return "";
-  const [high, low] = [y(usual.high), y(usual.low)];
-  const [x, until] = [ofWidth(from), ofWidth(from + wide)];
+/** The moment of the last build, so many hours after the first of the chart; nothing where it is before. */
+function drawLast({ lastBuildAt }: Arrivals, hours: number, wide: number): Markup | false {
+  const x = hours * wide;
+  const isAfterMiddle = x > 50;
+  return (
+    hours >= 0 &&
+    html`${uprightLine(ofWidth(x), BASE, "since")}
+<text class="strong${isAfterMiddle && " end"}" x="${ofWidth(x + (isAfterMiddle ? -0.6 : 0.6))}" y="12">${clockWords(lastBuildAt)}, the last build</text>`
+  );
+}
+
+function drawBand(
+  { usual_low, usual_high }: HourRow,
+  from: number,
+  wide: number,
+  y: (count: number) => number,
+): Markup | "" {
+  if (usual_low === null || usual_high === null) return "";
+  const [high, low] = [px(y(usual_high)), px(y(usual_low))];
   const edge = (level: number) =>
-    html`<line class="band-edge" x1="${x}" x2="${until}" y1="${level.toFixed(1)}" y2="${level.toFixed(1)}"/>`;
-  return html`<rect class="band" x="${x}" width="${ofWidth(wide)}" y="${high.toFixed(1)}" height="${Math.max(1, low - high).toFixed(1)}"/>
+    html`<line class="band-edge" x1="${ofWidth(from)}" x2="${ofWidth(from + wide)}" y1="${level}" y2="${level}"/>`;
+  return html`<rect class="band" x="${ofWidth(from)}" width="${ofWidth(wide)}" y="${high}" height="${px(Math.max(1, y(usual_low) - y(usual_high)))}"/>
     ${edge(high)}${edge(low)}`;
 }
 
 /** A bar with its figures, or a ring where none came. */
-function drawCame(hour: Hour, place: number, wide: number, y: (count: number) => number): Markup {
+function drawCame(hour: HourRow, place: number, wide: number, y: (count: number) => number): Markup {
   const usual = usualWords(hour);
-  const words = `${clockWords(hour.from)}: ${hour.builds === 0 ? "none" : grouped(hour.builds)}${usual === null ? "" : `, usually ${usual}`}`;
+  const words = `${clockOf(hour)}: ${hour.builds === 0 ? "none" : grouped(hour.builds)}${usual === null ? "" : `, usually ${usual}`}`;
   if (hour.builds === 0)
     return html`<circle class="zero" cx="${ofWidth((place + 0.5) * wide)}" cy="${BASE}" r="3.5"><title>${words}</title></circle>`;
   const top = y(hour.builds);
-  const span = { x: ofWidth((place + 0.3) * wide), width: ofWidth(0.4 * wide) };
-  return html`<g><title>${words}</title>${drawBar("ink", span, top.toFixed(1), BASE - top)}</g>`;
+  const bar = { x: ofWidth((place + 0.3) * wide), width: ofWidth(0.4 * wide) };
+  return html`<g><title>${words}</title>${drawBar("ink", bar, top, BASE - top)}</g>`;
 }
 
 const RULES = [
@@ -147,7 +163,7 @@ const RULES = [
   ],
 ] as const;
 
-/** When the arrival of builds is red, amber, plain, and not known. */
+/** The rules by which the arrival of builds is red, amber, plain, or not known. */
 export const rules = block({
   id: "rules",
   asks: (_: NowScope) => ({}),
@@ -164,58 +180,64 @@ export const rules = block({
       : null,
 });
 
-/** Why it is the builds that stopped, and not the mirror. `looks` says how often it looked since the last of them. */
+/** Why it is the builds that stopped, and not the mirror. */
 export const checked = block({
   id: "checked",
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
   async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
-    const since = new Date(arrivals.lastBuildAt);
-    const {
-      looked: [looks],
-    } = await askEach(tx, { looked: askForLooks(since) });
     const last = sinceWords(arrivals, now);
+    const found = await askEach(tx, { looks: askForLooks(new Date(arrivals.lastBuildAt)) });
+    const [looks] = found.looks;
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
     const total = looks?.total_count ?? null;
     const progress = `${grouped(countIn(open, "builds"))} in progress`;
-    const checks = [
-      [
-        freshness.isLate ? mark("warn", "look at the mirror") : mark("good", "in order"),
-        "The mirror looks",
-        span(Math.max(0, now.getTime() - arrivals.lookedAt)),
-        `${counted(countIn(looks, "looks"), "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
-      ],
-      [
-        mark("good", "in order"),
-        "The service answers",
-        "",
-        total === null
-          ? "it has not said how many builds it has"
-          : `its list counts ${counted(Number(total), "build")}`,
-      ],
-      [mark("bad", "not in order"), "Builds arrive", "0", `none triggered since ${last}`],
-      stuck > 0
-        ? [
-            mark("stuck", "stuck"),
-            html`<a href="/projects?state=stuck">${progress}</a>`,
-            agoWords(open?.oldest, now) ?? "",
-            `${grouped(stuck)} of them stuck`,
-          ]
-        : [mark("run", "in progress"), progress, "", "none of them is stuck"],
-    ];
     return {
       title: "What was checked",
-      body: html`<ul class="rows">${checks.map(
-        ([sign, what, figure, small]) =>
-          html`<li><span>${sign} ${what}</span><span class="n">${figure}</span><small>${small}</small></li>
-`,
-      )}</ul>`,
+      body: renderRows([
+        {
+          name: html`${freshness.isLate ? mark("warn", "look at the mirror") : mark("good", "in order")} The mirror looks`,
+          figure: span(Math.max(0, now.getTime() - arrivals.lookedAt)),
+          small: `${counted(countIn(looks, "looks"), "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
+        },
+        {
+          name: html`${mark("good", "in order")} The service answers`,
+          figure: "",
+          small:
+            total === null
+              ? "it has not said how many builds it has"
+              : `its list counts ${counted(total, "build")}`,
+        },
+        {
+          name: html`${mark("bad", "not in order")} Builds arrive`,
+          figure: "0",
+          small: `none triggered since ${last}`,
+        },
+        stuck > 0
+          ? {
+              name: html`${mark("stuck", "stuck")} <a href="/projects?state=stuck">${progress}</a>`,
+              figure: agoWords(open?.oldest, now) ?? "",
+              small: `${grouped(stuck)} of them stuck`,
+            }
+          : {
+              name: html`${mark("run", "in progress")} ${progress}`,
+              figure: "",
+              small: "none of them is stuck",
+            },
+      ]),
     };
   },
 });
 
-/** How often the mirror looked for builds since a moment, and how many the service counts. */
-const askForLooks = (since: Date): Question => ask("walks")`
+interface LooksRow {
+  readonly looks: number;
+  readonly not_whole: number;
+  /** All builds that the service counted at the newest look that says so. */
+  readonly total_count: number | null;
+}
+
+/** The looks at the builds since a moment. */
+const askForLooks = (since: Date): Asks<LooksRow> => ask("walks")`
 select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
   (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
 from ${walk}

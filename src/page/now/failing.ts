@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
@@ -13,25 +13,28 @@ import {
   nearestChoices,
   projectHref,
   projectLink,
+  type Query,
   renderChips,
   renderPager,
+  renderSelect,
   targetTag,
   withQuery,
 } from "../parts/links.ts";
-import { age, agoWords, mark, momentMs, momentTag } from "../parts/marks.ts";
+import { age, agoWords, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
-import { drawStrip, lastFailed, renderWhy } from "../parts/strips.ts";
+import { type Failing, lastFailed, renderFail, renderWhy, type StripRow } from "../parts/strips.ts";
 import {
   askForFailing,
   askForTotals,
+  type FailingKind,
   failingFrom,
   keptBy,
-  type NowChoice,
   type NowScope,
   type NowSpan,
   SHOWN,
   type Shown,
   seriesOn,
+  type Totals,
 } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
@@ -45,34 +48,29 @@ const PATH = "/";
 /** The rows of a page of the list that a phone shows at once. */
 const PHONE_ROWS = 10;
 
-/** What fails: the filters, the list by when it broke, and why it is empty. */
+/** The failing projects: the filters, the list by when each broke, and why it is empty. */
 export const failing = block({
   id: "failing",
   narrowedBy: { show: Object.keys(SHOWN), why: null, maintainer: null, day: null },
   asks: (scope: NowScope) => ({
     rows: askForList(scope),
-    failing: askForFailing(scope, scope.mine),
+    kinds: askForFailing(scope, scope.mine),
     totals: askForTotals(),
   }),
-  async draw({ rows, failing, totals }, scope, { of, isQuiet }: NowSaid, tx) {
-    const fails = await findFailRows(tx, rows, scope);
+  async draw({ rows, kinds, totals: [totals] }, scope, { of, isQuiet }: NowSaid, tx) {
     const { choice, mine, now, day } = scope;
     const { show, why, page } = choice;
     const kept = keptBy(scope);
-    const sums = sumUp(failing.filter((row) => why === undefined || row.error_class === why));
-    const all = sumUp(failing);
+    const sums = sumUp(kinds.filter(({ error_class }) => why === undefined || error_class === why));
     const total = show === undefined ? sums.projects : sums[show];
+    const all = sumIn(kinds, "projects");
+    const fails = await findFailRows(tx, rows, scope);
     const chips = [
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
     const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
-${renderWhyForm(choice, failing, kept)}</div>`;
-    const list =
-      fails.length === 0
-        ? renderNoRows(...whyNone(scope, failing, totals[0], all.projects))
-        : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
-${renderPager({ path: PATH, kept, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
+${renderWhyForm(why, kinds, kept)}</div>`;
     return {
       title: `Failing ${of.moment}`,
       ...(day !== undefined && {
@@ -83,13 +81,30 @@ ${renderPager({ path: PATH, kept, page, perPage: FAILING_PER_PAGE, total, noun: 
       }),
       count: counted(total, "project"),
       body: html`${renderMine(mine, withQuery(PATH, { ...kept, maintainer: undefined }))}
-${all.projects === 0 ? "" : bar}
-${list}`,
+${all > 0 && bar}
+${
+  fails.length === 0
+    ? renderNoRows(...whyNone(scope, kinds, totals, all))
+    : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
+${renderPager({ path: PATH, kept, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`
+}`,
     };
   },
 });
 
-const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Question => ask(
+/** A row of `report.failing_projects`; of a past day with when its worst series was fixed. */
+interface FailingProject extends Failing {
+  readonly project_id: string;
+  readonly project_slug: string;
+  readonly version_id: string;
+  readonly first_failed_build_id: string;
+  readonly newest_failing_since: string | null;
+  /** How many series of it fail. */
+  readonly failing: number;
+  readonly recovered_at?: string | null;
+}
+
+const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> => ask(
   "failing_projects",
 )`
 select *
@@ -101,36 +116,44 @@ from ${failingFrom(day)}${where(
 order by ${project.newest_failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
-/** Rows of `report.failing_projects`, each with its strip, its other failures and its maintainers. */
-async function findFailRows(tx: TransactionSql, list: readonly Row[], scope: NowScope) {
+/** A project with what its row shows beside. */
+interface FailRow {
+  readonly row: FailingProject;
+  /** Of the last builds of its series, the oldest first. */
+  readonly outcomes: readonly string[];
+  readonly others: readonly OtherSeries[];
+  /** Usernames; undefined where none is known, or people may not be seen. */
+  readonly maintainers: string | undefined;
+}
+
+async function findFailRows(
+  tx: TransactionSql,
+  list: readonly FailingProject[],
+  scope: NowScope,
+): Promise<FailRow[]> {
   if (list.length === 0) return [];
   const ids = list.map(({ project_id }) => project_id);
   const [{ strips, others }, maintainers] = await Promise.all([
     askEach(tx, { strips: askForStrips(list, scope), others: askForOthers(list, scope) }),
     findMaintainers(tx, ids),
   ]);
-  return list.map((row) => {
-    const ofProject = ({ project_id }: Row) => project_id === row.project_id;
-    return {
-      row,
-      /** Of the last builds of its series, the oldest first. */
-      outcomes: (strips.find(ofProject)?.outcomes ?? []) as string[],
-      /** Rows of `report.failing_now`, or of `seriesOn`. */
-      others: others.filter(ofProject),
-      /** Usernames; undefined where none is known, or people may not be seen. */
-      maintainers: maintainers?.get(row.project_id),
-    };
-  });
+  return list.map((row) => ({
+    row,
+    outcomes: strips.find(({ project_id }) => project_id === row.project_id)?.outcomes ?? [],
+    others: others.filter(({ project_id }) => project_id === row.project_id),
+    maintainers: maintainers?.get(row.project_id),
+  }));
 }
-
-type FailRow = Awaited<ReturnType<typeof findFailRows>>[number];
 
 const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"];
 
-const shown = (series: readonly Row[]): SQL =>
+const shown = (series: readonly FailingProject[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
-function askForStrips(series: readonly Row[], { day, at }: NowScope): Question {
+function askForStrips(
+  series: readonly FailingProject[],
+  { day, at }: NowScope,
+): Asks<StripRow & { readonly project_id: string }> {
   const isThen =
     day === undefined ? sql`` : sql` and ${build.triggered_at} <= ${at.toISOString()}::timestamptz`;
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
@@ -150,8 +173,19 @@ cross join lateral (
 ) as last`;
 }
 
-/** What else fails in the projects of these series, the newest break first. */
-function askForOthers(series: readonly Row[], { day }: NowScope): Question {
+/** A series that fails beside the worst of its project; of a past day nobody knows its last build. */
+interface OtherSeries {
+  readonly project_id: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly failing_since: string | null;
+  readonly first_failed_build_id: string;
+  readonly last_failed_build_id?: string;
+  readonly error_class: string;
+}
+
+/** The other series that fail in the projects of these, the newest break first. */
+function askForOthers(series: readonly FailingProject[], { day }: NowScope): Asks<OtherSeries> {
   const failing = relation("failing_now", "failing");
   return ask("failing_now")`
 select other.*
@@ -165,14 +199,14 @@ cross join lateral (
 ) as other`;
 }
 
-function sumUp(rows: readonly Row[]) {
-  const [projects, worked] = [sumIn(rows, "projects"), sumIn(rows, "worked")];
+function sumUp(kinds: readonly FailingKind[]) {
+  const [projects, worked] = [sumIn(kinds, "projects"), sumIn(kinds, "worked")];
   return {
     projects,
-    main: sumIn(rows, "main"),
+    main: sumIn(kinds, "main"),
     worked,
     never: projects - worked,
-    lately: sumIn(rows, "lately"),
+    lately: sumIn(kinds, "lately"),
   };
 }
 
@@ -186,48 +220,55 @@ function renderBuckets(
   now: Date,
   sums: ReturnType<typeof sumUp> | null,
 ): Markup {
-  const isLate = ({ row }: FailRow) =>
-    row.newest_failing_since !== null && momentMs(row.newest_failing_since) > Date.parse(of.since);
+  const isLate = ({ row }: FailRow) => momentMs(row.newest_failing_since) > Date.parse(of.since);
   const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
   const late = rest.filter(isLate).length;
   const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
     [true, false].map((late) => {
       const rows = shown.filter((row) => isLate(row) === late);
-      if (rows.length === 0) return "";
       const all = sums && (late ? sums.lately : sums.projects - sums.lately);
       const title = html`<h3 class="bucket">${late ? `Broke ${of.within}` : "Broke before"}
-      ${" "}<span>${all === null ? "" : `${counted(all, "project")}, `}newest first</span></h3>`;
-      return html`${before.some((row) => isLate(row) === late) ? "" : title}
-<ol class="fails">${rows.map(
-        (row) => html`${renderFail(row, now)}
-`,
-      )}</ol>`;
+      ${" "}<span>${all !== null && `${counted(all, "project")}, `}newest first</span></h3>`;
+      return (
+        rows.length > 0 &&
+        html`${!before.some((row) => isLate(row) === late) && title}
+<ol class="fails">${rows.map((row) => renderProject(row, now))}</ol>`
+      );
     });
-  if (rest.length === 0) return html`${listed(first, [])}`;
   const lateWords =
     late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
-  return html`${listed(first, [])}
+  return html`${listed(first, [])}${
+    rest.length > 0 &&
+    html`
 <a class="show-rest" href="#rest">${grouped(rest.length)} more${lateWords}</a>
-<div class="rest-rows" id="rest">${listed(rest, first)}</div>`;
+<div class="rest-rows" id="rest">${listed(rest, first)}</div>`
+  }`;
 }
 
 /** The kinds of error as a list to choose from. */
-function renderWhyForm({ why }: NowChoice, failing: readonly Row[], kept: ReturnType<typeof keptBy>): Markup {
-  const kinds = failing.map(({ error_class }) => [String(error_class), kindLabel(error_class)] as const);
-  const isKnown = why === undefined || kinds.some(([kind]) => kind === why);
-  const shown = isKnown ? kinds : [[why, shorten(why, 40)] as const, ...kinds];
-  return html`<form action="${PATH}">${keptFields({ ...kept, why: undefined })}<label for="why-one">Why</label>
-    <select id="why-one" name="why"><option value="">any error</option>${shown.map(
-      ([kind, label]) =>
-        html`<option value="${kind}"${kind === why ? html` selected` : ""}>${label}</option>`,
-    )}</select><button>Show</button></form>`;
+function renderWhyForm(
+  why: string | undefined,
+  kinds: readonly FailingKind[],
+  kept: ReturnType<typeof keptBy>,
+): Markup {
+  const known = kinds.map(({ error_class }) => [error_class, kindLabel(error_class)] as const);
+  const isKnown = why === undefined || kinds.some(({ error_class }) => error_class === why);
+  const select = {
+    id: "why-one",
+    name: "why",
+    label: "Why",
+    any: "any error",
+    chosen: why,
+    options: isKnown ? known : [[why, shorten(why, 40)] as const, ...known],
+  };
+  return html`<form action="${PATH}">${keptFields({ ...kept, why: undefined })}${renderSelect(select)}<button>Show</button></form>`;
 }
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */
 function whyNone(
   { choice: { show, why, page }, mine, day }: NowScope,
-  rows: readonly Row[],
-  totals: Row | undefined,
+  kinds: readonly FailingKind[],
+  totals: Totals | undefined,
   failing: number,
 ): Empty {
   if (failing === 0 && mine !== undefined)
@@ -241,54 +282,55 @@ function whyNone(
       ? ["unknown", "Not known.", "No build has finished yet."]
       : ["none", "None found.", `The last finished build of every version and format succeeded, of ${of}.`];
   }
-  const classes = rows.map((row) => String(row.error_class));
+  const classes = kinds.map(({ error_class }) => error_class);
   const nearest = why === undefined || classes.includes(why) ? [] : nearestChoices(why, classes, kindLabel);
+  const hrefOf = (choice: Query) => withQuery(PATH, { ...choice, day: day?.text });
   return [
     "no-match",
     page > 1 ? "No such page." : "No project matches.",
     `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
     [
-      ...meantLinks(nearest, (name) => withQuery(PATH, { show, why: name, day: day?.text }), kindLabel),
-      { href: withQuery(PATH, { day: day?.text }), words: `All ${grouped(failing)} that fail` },
+      ...meantLinks(nearest, (name) => hrefOf({ show, why: name }), kindLabel),
+      { href: hrefOf({}), words: `All ${grouped(failing)} that fail` },
     ],
   ];
 }
 
-function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
+function renderProject({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
   const target = targetWords(row.version_slug, row.type);
-  const isMain = row.is_main === true;
-  return html`<li>
-<span class="when">${age(row.failing_since, now)}</span>
-${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
-<div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row)}</div>
-<div class="told">${renderWhy(row)}
-<div class="meta">${"recovered_at" in row ? brokeThen(row, now) : lastFailed(row)}${
-    maintainers === undefined
-      ? ""
-      : html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
-  }${renderOthers(row, others, now)}</div></div>
-${drawStrip(outcomes, target)}
-</li>`;
+  return renderFail(
+    row,
+    {
+      part: "failing in part",
+      name: html`${projectLink(row.project_slug)}<span class="target">${target}</span>`,
+      told: html`<div class="told">${renderWhy(row)}
+<div class="meta">${row.recovered_at === undefined ? lastFailed(row) : brokeThen(row, now)}${
+        maintainers !== undefined &&
+        html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
+      }${renderOthers(row, others, now)}</div></div>`,
+      outcomes,
+    },
+    now,
+  );
 }
 
 /** Of a past day: which build broke it, and when it was fixed. */
-const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: Row, now: Date): Markup =>
+const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: FailingProject, now: Date): Markup =>
   html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
 
-function mainTag(row: Row): Markup | string {
-  return row.is_main === true ? html`<span class="tag strong">main docs</span>` : "";
-}
-
-function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | string {
-  const more = Number(row.failing) - 1;
-  if (more <= 0) return "";
+function renderOthers(row: FailingProject, others: readonly OtherSeries[], now: Date): Markup | false {
+  const more = row.failing - 1;
   const left = more - others.length;
   const isOlder = row.newest_failing_since !== row.failing_since;
-  const newest = isOlder ? `, newest ${agoWords(row.newest_failing_since, now)}` : "";
-  return html`
-<details class="also"><summary>${counted(more, "more here", "more here")}${newest}
-  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map((other) => {
-    const build = buildLink(other.last_failed_build_id ?? other.first_failed_build_id);
-    return html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${build}</li>`;
-  })}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
+  return (
+    more > 0 &&
+    html`
+<details class="also"><summary>${counted(more, "more here", "more here")}${isOlder && `, newest ${agoWords(row.newest_failing_since, now)}`}
+  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
+    (
+      other,
+    ) => html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span>
+      ${" "}${buildLink(other.last_failed_build_id ?? other.first_failed_build_id)}</li>`,
+  )}${left > 0 && html`<li><a href="${projectHref(row.project_slug)}">${left} more</a></li>`}</ul></details>`
+  );
 }

@@ -4,13 +4,13 @@ import { type Address, type Draft, type Drawing, drawNoMatch, type Verdict } fro
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { assertKindKnown } from "../parts/kinds.ts";
-import { readPageNumber, readText, withQuery } from "../parts/links.ts";
+import { readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
 import { clockWords, mark } from "../parts/marks.ts";
 import { findDay, findDayMoment, readDayChoice, renderDays } from "../parts/period.ts";
 import { findMine } from "../parts/projects.ts";
 import { arrivals, checked, rules } from "./arrivals.ts";
 import { failing } from "./failing.ts";
-import { keptBy, type NowChoice, type NowScope, SHOWN, type Shown } from "./now-scope.ts";
+import { keptBy, type NowChoice, type NowScope, SHOWN } from "./now-scope.ts";
 import { type NowSaid, nowVerdict } from "./now-verdict.ts";
 import { fixed, stuck, why } from "./rail.ts";
 
@@ -26,9 +26,8 @@ const NOW: BlockPage<NowScope, NowSaid> = {
 
 /** The page of now: what is broken, since when, why; and whether that is usual. */
 export function nowPage({ query }: Address): Drawing {
-  const show = query.get("show") ?? "";
   const choice: NowChoice = {
-    show: Object.hasOwn(SHOWN, show) ? (show as Shown) : undefined,
+    show: readOneOf(query, "show", SHOWN),
     why: readText(query, "why"),
     page: readPageNumber(query),
   };
@@ -73,8 +72,12 @@ const ofDay = ({ day }: NowScope, verdict: Verdict) =>
 
 /** A day of which nothing can be said, and the form for another. */
 function drawUnknownDay(why: string, days: Markup): Draft {
-  const evidence = "So this says neither that builds failed then nor that they did not.";
-  const draft = drawNoMatch("/", "Now", `Nothing can be said of this day. ${why}`, evidence);
+  const draft = drawNoMatch({
+    tab: "/",
+    name: "Now",
+    sentence: `Nothing can be said of this day. ${why}`,
+    evidence: "So this says neither that builds failed then nor that they did not.",
+  });
   return { ...draft, main: html`${draft.main}${days}` };
 }
 

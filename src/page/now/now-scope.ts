@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, pick, type Question, relation, where } from "../../report/ask.ts";
+import { ask, askFor, pick, relation, where } from "../../report/ask.ts";
 import { newestTrouble, troubleFrom } from "../../report/trouble.ts";
-import type { Row } from "../parts/answers.ts";
+import type { Asks, Found } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
@@ -33,14 +33,14 @@ export interface NowChoice {
   readonly page: number;
 }
 
-/** What the blocks of now are about. */
+/** The moment of the page, and the choice of the reader. */
 export interface NowScope extends PageMoment {
   readonly choice: NowChoice;
   /** Whose projects are listed as failing. @default all */
   readonly mine?: Mine | undefined;
 }
 
-/** What the links of the page keep. */
+/** The choice as the links of the page keep it. */
 export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
   show,
   why,
@@ -48,7 +48,7 @@ export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
   day: day?.text,
 });
 
-/** What failed at the end of a day, with what is known of the build that broke it. */
+/** The series that failed at the end of a day, with the build that broke each. */
 export const seriesOn = (day: string): SQL => sql`
   select fails.*, streak.is_main, streak.worked_before as worked, broke.error_line
   from report.failing_on(${day}::date) as fails
@@ -81,6 +81,7 @@ export function momentsOf({ at }: Pick<NowScope, "at">) {
 
 /** The 24 hours that the page is about. */
 export interface NowSpan {
+  /** Ages count to it. */
   readonly now: Date;
   /** The span in words, such as "last 24 hours", and "in the last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
@@ -116,25 +117,72 @@ export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
   };
 }
 
-/** What the verdict asks; blocks ask some of it too. */
+/** How many projects broke on a day: so many times 24 hours ago. */
+export interface BrokeDay {
+  readonly days_before: number;
+  readonly broke: number;
+  readonly had_worked: number;
+  readonly still_failing: number;
+}
+
+/** The outcomes of the last 24 hours, or of the seven days before. */
+interface RateRow {
+  readonly is_last_day: boolean;
+  readonly finished: number;
+  readonly succeeded: number | null;
+}
+
+/** A day of `report.success_rate_daily`. */
+export interface RateDay {
+  readonly day: string;
+  readonly finished: number | null;
+  readonly succeeded: number | null;
+  readonly success_rate: number | null;
+}
+
+/** An hour in which far more projects failed than usual. */
+export interface IncidentHour {
+  readonly hour: string;
+  readonly projects: number;
+  readonly projects_failing: number;
+  readonly projects_expected: number;
+}
+
+/** How builds arrive, as `report.arrivals` has it; its numbers are null where they are not known. */
+export interface ArrivalsRow {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly looked_at: string | null;
+  readonly last_build_id: string | null;
+  readonly last_build_at: string | null;
+  readonly gap_s: number | null;
+  readonly longest_gap_s: number | null;
+  readonly days_known: number | null;
+  readonly usual_since: number | null;
+  readonly fewest_since: number | null;
+  readonly most_since: number | null;
+  readonly builds_24h: number | null;
+  readonly usual_24h: number | null;
+  readonly fewest_24h: number | null;
+}
+
+/** The project that broke last. */
+export interface NewestBreak {
+  readonly project_slug: string;
+  readonly newest_failing_since: string | null;
+}
+
+/** The questions of the verdict; blocks ask some of them too. */
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
   const hoursBefore = scope.day === undefined ? undefined : 23;
-  return {
-    totals: askForTotals(),
-    failing: askForFailing(scope),
-    kinds: askForKinds(scope),
-    openCounts: askForOpenCounts(scope),
-    fixedCounts: askForFixedCounts(scope),
-    rising: askForRising(scope.at),
-    arrivals: scope.day === undefined ? askFor("arrivals") : null,
-    newest: ask("failing_projects")`
+  const newest: Asks<NewestBreak> = ask("failing_projects")`
 select ${pick(failing, "project_slug", "newest_failing_since")}
 from ${failingFrom(scope.day)}
 order by ${failing.newest_failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
-limit 1`,
-    broke: ask("recoveries")`
+limit 1`;
+  const broke: Asks<BrokeDay> = ask("recoveries")`
 select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
   count(distinct ${streak.project_id}) filter (where ${streak.worked_before}) as had_worked,
@@ -142,20 +190,20 @@ select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as da
 from ${streak}
 where ${since(streak.broke_at, "29 days")}
 group by days_before
-order by days_before`,
-    rates: ask("fact_builds")`
+order by days_before`;
+  const rates: Asks<RateRow> = ask("fact_builds")`
 select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
   count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
 from ${build}
 where ${build.triggered_on} >= (${ago("8 days")})::date
   and ${since(build.triggered_at, "8 days")}
-group by is_last_day`,
-    days: ask("success_rate_daily")`
+group by is_last_day`;
+  const days: Asks<RateDay> = ask("success_rate_daily")`
 select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
 where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
-order by ${daily.day}`,
-    hours: ask("incident_hours")`
+order by ${daily.day}`;
+  const looked: Asks<{ readonly looked_at: number }> = ask("incident_hours")`
 select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})
@@ -165,17 +213,41 @@ from (
     and ${build.triggered_at} >= ${troubleFrom(now, hoursBefore)} and ${build.triggered_at} <= ${now}
   group by 1
   having count(distinct ${build.project_id}) >= 8
-) as hour`,
-    incidents: ask("incident_hours")`
+) as hour`;
+  const incidents: Asks<IncidentHour> = ask("incident_hours")`
 select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
-${newestTrouble(now, hoursBefore)}`,
+${newestTrouble(now, hoursBefore)}`;
+  const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
+  return {
+    totals: askForTotals(),
+    failing: askForFailing(scope),
+    kinds: askForKinds(scope),
+    openCounts: askForOpenCounts(scope),
+    fixedCounts: askForFixedCounts(scope),
+    rising: askForRising(scope.at),
+    newest,
+    broke,
+    rates,
+    days,
+    looked,
+    incidents,
+    arrivals,
   };
 }
 
-export type NowAnswers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
+export type NowAnswers = Found<ReturnType<typeof askForVerdict>>;
 
-/** What fails, by class of error; of one maintainer where one is named. */
-export function askForFailing(scope: NowScope, mine?: Mine): Question {
+/** How many projects fail of a kind, and of these in their main docs, after they had worked, and since 24 hours ago at most. */
+export interface FailingKind {
+  readonly error_class: string;
+  readonly projects: number;
+  readonly main: number;
+  readonly worked: number;
+  readonly lately: number;
+}
+
+/** The failing projects by kind of error; those of one maintainer where one is named. */
+export function askForFailing(scope: NowScope, mine?: Mine): Asks<FailingKind> {
   const { ago } = momentsOf(scope);
   return ask("failing_projects")`
 select ${failing.error_class}, count(*) as projects,
@@ -187,8 +259,15 @@ group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`;
 }
 
-/** Why builds failed, with how often it is so on a usual day. */
-export function askForKinds(scope: NowScope): Question {
+/** How many builds failed of a kind in the 24 hours, and on a usual day. */
+export interface KindCount {
+  readonly error_class: string;
+  readonly failures: number;
+  readonly usual: number;
+}
+
+/** The failures of the 24 hours by kind, the most frequent first. */
+export function askForKinds(scope: NowScope): Asks<KindCount> {
   const { ago, since } = momentsOf(scope);
   return ask("fact_builds")`
 select ${build.error_class},
@@ -203,8 +282,16 @@ having count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) > 0
 order by failures desc, usual desc, ${build.error_class}`;
 }
 
-/** How many builds are open; of a past day nobody knows. */
-export function askForOpenCounts(scope: NowScope): Question | null {
+/** How many builds are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
+export interface OpenCounts {
+  readonly builds: number;
+  readonly stuck: number;
+  readonly lately: number;
+  readonly oldest: string | null;
+}
+
+/** Null for a past day: nobody knows what was open then. */
+export function askForOpenCounts(scope: NowScope): Asks<OpenCounts> | null {
   if (scope.day !== undefined) return null;
   const { ago } = momentsOf(scope);
   return ask("open_builds")`
@@ -216,7 +303,12 @@ from ${open}`;
 }
 
 /** How much was fixed. */
-export function askForFixedCounts(scope: NowScope): Question {
+export interface FixedCounts {
+  readonly series: number;
+  readonly projects: number;
+}
+
+export function askForFixedCounts(scope: NowScope): Asks<FixedCounts> {
   const { since } = momentsOf(scope);
   return ask("recoveries")`
 select count(*) as series, count(distinct ${streak.project_id}) as projects
@@ -225,7 +317,13 @@ where ${since(streak.recovered_at, "24 hours")}`;
 }
 
 /** How much there is to judge: projects, finished builds of all time, the first day with a build. */
-export const askForTotals = (): Question => ask("freshness")`
+export interface Totals {
+  readonly projects: number;
+  readonly finished: number | null;
+  readonly first_day: string | null;
+}
+
+export const askForTotals = (): Asks<Totals> => ask("freshness")`
 select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
   (select sum(${byType.finished}) from ${byType}) as finished,
   (select min(${date.day}) from ${date}) as first_day`;

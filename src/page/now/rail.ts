@@ -1,17 +1,19 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import { countIn, type Row, sumIn } from "../parts/answers.ts";
+import { ask, onPage, pick, relation } from "../../report/ask.ts";
+import { type Asks, countIn, groupBy, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { buildLink, projectLink, targetTag, withQuery } from "../parts/links.ts";
 import { age, agoWords, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
+import { renderRows } from "../parts/tables.ts";
 import {
   askForFixedCounts,
   askForKinds,
   askForOpenCounts,
   askForTotals,
+  type KindCount,
   momentsOf,
   type NowScope,
 } from "./now-scope.ts";
@@ -30,33 +32,61 @@ export const why = block({
   id: "why",
   narrowedBy: { day: null },
   asks: (scope: NowScope) => ({ rows: askForKinds(scope), totals: askForTotals() }),
-  draw({ rows, totals }, { at }, { of, isQuiet, facts }: NowSaid) {
+  draw({ rows, totals: [totals] }, { at }, { of, isQuiet, facts }: NowSaid) {
     if (isQuiet) return null;
-    const days = knownDays(totals[0]?.first_day, at);
-    const finished = facts.finishedLately;
-    const kinds = rows.filter(({ failures }) => Number(failures) > 0);
-    const total = sumIn(kinds, "failures");
-    const most = kinds.slice(0, MOST_NAMED);
+    const days = knownDays(totals?.first_day, at);
+    const isFinished = facts.finishedLately > 0;
+    const total = sumIn(rows, "failures");
+    const most = rows.slice(0, MOST_NAMED);
     const others = total - sumIn(most, "failures");
-    const named = most.map((row) => `${grouped(countIn(row, "failures"))} ${kindLabel(row.error_class)}`);
+    const named = most.map(({ failures, error_class }) => `${grouped(failures)} ${kindLabel(error_class)}`);
     return {
       title: `Why, ${of.short}`,
       count: grouped(total),
       short:
         total === 0
-          ? `${finished === 0 ? "none finished" : "none failed"}, ${of.words}`
+          ? `${isFinished ? "none failed" : "none finished"}, ${of.words}`
           : `${named.join(", ")}${others === 0 ? "" : `; ${counted(others, "other")}`}`,
       empty:
         total === 0 &&
-        (finished === 0
-          ? ["unknown", "None finished.", `No build that was triggered ${of.within} has finished.`]
-          : ["none", "None failed.", `No build that was triggered ${of.within} has failed.`]),
-      body: renderBars(kinds.slice(0, MOST_BARS), (usual) => (days < 7 ? null : (usual * 28) / days)),
+        (isFinished
+          ? ["none", "None failed.", `No build that was triggered ${of.within} has failed.`]
+          : ["unknown", "None finished.", `No build that was triggered ${of.within} has finished.`]),
+      body: renderBars(rows.slice(0, MOST_BARS), days < 7 ? null : 28 / days),
     };
   },
 });
 
-const askForOpen = (): Question => ask("open_builds")`
+/** Kinds of error as bars, each with a line where it ends on a usual day: its usual count times `scale`, null where that is not known. */
+function renderBars(kinds: readonly KindCount[], scale: number | null): Markup {
+  const bars = kinds.map(({ error_class, failures, usual }) => ({
+    kind: error_class,
+    failures,
+    usual: scale && usual * scale,
+  }));
+  const most = Math.max(...bars.flatMap(({ failures, usual }) => [failures, usual ?? 0]));
+  const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
+  return html`<ul class="bars">${bars.map(({ kind, failures, usual }) => {
+    const told = `${grouped(failures)} failed${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
+    return html`<li><a href="${withQuery("/errors", { kind })}">${kindLabel(kind)}</a><span class="n">${grouped(failures)}</span>
+      <svg role="img" width="100%" height="10" aria-label="${told}">
+        <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
+        <rect class="m-bad" width="${at(failures)}" height="6" y="2" rx="3"/>
+        ${usual !== null && html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`}</svg></li>`;
+  })}</ul>
+${scale !== null && renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, "a usual day")])}`;
+}
+
+interface OpenBuild {
+  readonly build_id: string;
+  readonly project_slug: string;
+  readonly state: string;
+  readonly outcome: string;
+  readonly triggered_at: string | null;
+  readonly last_seen_at: string | null;
+}
+
+const askForOpen = (): Asks<OpenBuild> => ask("open_builds")`
 select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
 from ${open}
 order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`;
@@ -66,36 +96,50 @@ export const stuck = block({
   id: "stuck",
   narrowedBy: {},
   asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
-  draw({ rows, openCounts: [counts] }, { day }, { of, isQuiet }: NowSaid) {
+  draw({ rows, openCounts: [counts] }, { day }, { of: { now }, isQuiet }: NowSaid) {
     // What was open on a day of the past is not known.
     if (isQuiet || day !== undefined) return null;
     const stuck = countIn(counts, "stuck");
-    const oldest = agoWords(counts?.oldest, of.now);
-    const age = oldest === null ? "" : `, the oldest ${oldest}`;
-    const stuckWords = html`<a href="/projects?state=stuck">${counted(stuck, "stuck build")}</a>${age}`;
+    const oldest = agoWords(counts?.oldest, now);
+    const oldestWords = oldest === null ? "" : `, the oldest ${oldest}`;
     return {
       title: "Not finished",
       count: grouped(countIn(counts, "builds")),
       short:
         stuck === 0
           ? "none of them is stuck"
-          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${age}`,
+          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${oldestWords}`,
       empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has finished."],
-      body: html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
-<p class="more">${stuck === 0 ? "None of them is stuck." : stuckWords}</p>`,
+      body: renderRows(
+        rows.map((row) => {
+          const { kind, word } = outcomeMark(row.outcome);
+          const seen = agoWords(row.last_seen_at, now);
+          return {
+            name: html`${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
+            age: age(row.triggered_at, now),
+            small: html`still “${foreign(row.state, 24)}” when last seen${seen && `, ${seen} ago`}`,
+          };
+        }),
+        stuck === 0
+          ? "None of them is stuck."
+          : html`<a href="/projects?state=stuck">${counted(stuck, "stuck build")}</a>${oldestWords}`,
+      ),
     };
   },
 });
 
-function renderOpenBuild(row: Row, now: Date): Markup {
-  const { kind, word } = outcomeMark(row.outcome);
-  const seen = agoWords(row.last_seen_at, now);
-  return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}</span>
-    ${age(row.triggered_at, now)}
-    <small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
+interface FixedSeries {
+  readonly project_id: string;
+  readonly project_slug: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly recovered_at: string;
+  readonly recovered_build_id: string;
+  readonly broke_at: string | null;
+  readonly error_class: string;
 }
 
-function askForFixed(scope: NowScope): Question {
+function askForFixed(scope: NowScope): Asks<FixedSeries> {
   const { since } = momentsOf(scope);
   return ask("recoveries")`
 select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "broke_at", "failures", "error_class")}
@@ -112,14 +156,18 @@ export const fixed = block({
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
     const projects = countIn(counts, "projects");
-    const fixed = [...new Set(rows.map(({ project_id }) => project_id))].map((id) =>
-      rows.filter(({ project_id }) => project_id === id),
-    );
-    const list = (shown: readonly Row[][]) =>
-      html`<ul class="rows">${shown.map((series) => renderFixedProject(series, of.now))}</ul>`;
+    const fixed = [...groupBy(rows, ({ project_id }) => project_id).values()].map(([newest, ...more]) => {
+      const lasted = momentMs(newest.recovered_at) - momentMs(newest.broke_at);
+      return {
+        name: html`${mark("good", "fixed")} ${projectLink(newest.project_slug)} ${targetTag(newest)}`,
+        age: age(newest.recovered_at, of.now),
+        small: html`failed${Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`}: ${kindLabel(newest.error_class)}
+          · ${buildLink(newest.recovered_build_id)}${more.length > 0 && ` · ${grouped(more.length)} more here`}`,
+      };
+    });
     const rest = fixed.slice(MOST_FIXED);
     const unlisted = projects - fixed.length;
-    const newest = rows[0];
+    const [newest] = rows;
     return {
       title: `Fixed, ${of.short}`,
       count: grouped(projects),
@@ -132,45 +180,11 @@ export const fixed = block({
         "None yet.",
         `Nothing that failed has succeeded again ${of.within}.`,
       ],
-      body: html`${list(fixed.slice(0, MOST_FIXED))}${
-        rest.length === 0
-          ? ""
-          : html`<details class="fold"><summary>${grouped(projects - MOST_FIXED)} more fixed</summary>
-              ${list(rest)}${unlisted > 0 ? html`<p class="more">${grouped(unlisted)} more in the file.</p>` : ""}</details>`
+      body: html`${renderRows(fixed.slice(0, MOST_FIXED))}${
+        rest.length > 0 &&
+        html`<details class="fold"><summary>${grouped(projects - MOST_FIXED)} more fixed</summary>
+          ${renderRows(rest, unlisted > 0 && `${grouped(unlisted)} more in the file.`)}</details>`
       }`,
     };
   },
 });
-
-function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
-  if (row === undefined) return html``;
-  const lasted = momentMs(row.recovered_at) - momentMs(row.broke_at);
-  const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
-  return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>
-    ${age(row.recovered_at, now)}
-    <small>failed${failed}: ${kindLabel(row.error_class)} · ${buildLink(row.recovered_build_id)}
-    ${more.length === 0 ? "" : ` · ${grouped(more.length)} more here`}</small></li>`;
-}
-
-/** Kinds of error as bars, each with a line where it ends on a usual day; `usualOf` says null where that is not known. */
-function renderBars(kinds: readonly Row[], usualOf: (usual: number) => number | null): Markup {
-  const bars = kinds.map((row) => ({
-    kind: row.error_class,
-    count: countIn(row, "failures"),
-    usual: usualOf(Number(row.usual)),
-  }));
-  const most = Math.max(...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
-  const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
-  return html`<ul class="bars">${bars.map(({ kind, count, usual }) => {
-    const told = `${grouped(count)} failed${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
-    const line =
-      usual === null
-        ? ""
-        : html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`;
-    return html`<li><a href="/errors?kind=${encodeURIComponent(String(kind))}">${kindLabel(kind)}</a><span class="n">${grouped(count)}</span>
-      <svg role="img" width="100%" height="10" aria-label="${told}">
-        <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
-        <rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${line}</svg></li>`;
-  })}</ul>
-${bars.every(({ usual }) => usual === null) ? "" : renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, "a usual day")])}`;
-}

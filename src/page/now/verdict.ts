@@ -1,95 +1,114 @@
-/** What can be said about the builds in one sentence, and what speaks for it. */
+/** The verdict of now: one sentence about the builds, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { shorten, wholePercent } from "../parts/html.ts";
+import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/marks.ts";
-import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
-import { arrivalWords, judgeFew, judgeQuiet, rangeWords, readArrivals } from "./arrivals-verdict.ts";
-import { type NowAnswers, spanOf } from "./now-scope.ts";
+import { projectLink } from "../parts/links.ts";
+import { agoWords, clockWords, DAY_MS, HOUR_MS, momentMs, span, when } from "../parts/marks.ts";
+import { type RisingLine, sayRising } from "../parts/rising.ts";
+import {
+  type Arrivals,
+  arrivalWords,
+  judgeFew,
+  judgeQuiet,
+  rangeWords,
+  readArrivals,
+} from "./arrivals-verdict.ts";
+import { type IncidentHour, type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
 
 const MOST_DAYS = 28;
 
-export type NowVerdictFacts = ReturnType<typeof readVerdictFacts>;
+/** The facts by which the verdict is judged. */
+export interface NowVerdictFacts {
+  readonly now: Date;
+  readonly at: Date;
+  readonly isNow: boolean;
+  /** The past day that the page is about. */
+  readonly day: PageMoment["day"];
+  /** The 24 hours in words, "in the last 24 hours"; and "ago". */
+  readonly span: string;
+  readonly ago: string;
+  readonly asOf: Date | null;
+  readonly isStale: boolean;
+  readonly trouble: string | null;
+  /** The newest hour of the last three in which far more projects failed than usual. */
+  readonly incident: IncidentHour | undefined;
+  /** How many of the last three hours had enough builds to show trouble. */
+  readonly hoursLookedAt: number;
+  /** Projects that broke in the 24 hours, those fixed since included. */
+  readonly broke: number;
+  /** Those of them in which something broke that had succeeded before. */
+  readonly hadWorked: number;
+  readonly brokeAndFixed: number;
+  /** How many broke on each of the days before, at most 28; a day without a row had none. */
+  readonly usualDays: readonly number[];
+  readonly newest: NewestBreak | undefined;
+  /** Projects that fail, for however long. */
+  readonly failing: number;
+  readonly projects: number;
+  /** Finished builds of all time, and of those that were triggered in the 24 hours. */
+  readonly finished: number;
+  readonly finishedLately: number;
+  readonly rising: readonly RisingLine[];
+  readonly arrivals: Arrivals;
+  /** Failures of the 24 hours by kind, the most frequent first. */
+  readonly kinds: readonly Pick<KindCount, "error_class" | "failures">[];
+}
 
-/** What the verdict is judged by, from the answers to `askForVerdict`. */
-export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
+export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
   const { now, at, isNow, day, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
-  const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
-  const lastDay = answers.rates.find(({ is_last_day }) => is_last_day === true);
-  const [totals] = answers.totals;
-  const [incident] = answers.incidents;
-  const [newest] = answers.newest;
-  const broke = countIn(today, "broke");
   const { within, ago } = spanOf(moment);
+  const brokeOn = (daysBefore: number) => answers.broke.find(({ days_before }) => days_before === daysBefore);
+  const [totals] = answers.totals;
+  const [newest] = answers.newest;
+  const broke = countIn(brokeOn(0), "broke");
   return {
     now,
     at,
     isNow,
-    /** The past day that the page is about. */
     day,
-    /** The 24 hours in words, "in the last 24 hours"; and "ago". */
     span: within,
     ago,
     asOf,
     isStale,
     trouble,
-    /** The newest hour of the last three in which far more projects failed than usual. */
-    platformHour: incident
-      ? {
-          from: momentMs(incident.hour),
-          projects: Number(incident.projects),
-          failing: Number(incident.projects_failing),
-          expected: Number(incident.projects_expected),
-        }
-      : null,
-    /** How many of the last three hours had enough builds to show trouble. */
-    hoursLookedAt: countIn(answers.hours[0], "looked_at"),
-    /** Projects that broke in the 24 hours, those fixed since included. */
+    incident: answers.incidents[0],
+    hoursLookedAt: countIn(answers.looked[0], "looked_at"),
     broke,
-    /** Those of them in which something broke that had succeeded before. */
-    hadWorked: countIn(today, "had_worked"),
-    brokeAndFixed: broke - countIn(today, "still_failing"),
-    /** How many broke on each of the days before, at most 28; a day without a row had none. */
-    usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) => {
-      const day = answers.broke.find(({ days_before }) => Number(days_before) === place + 1);
-      return countIn(day, "broke");
-    }),
-    newest:
-      newest === undefined || newest.newest_failing_since === null
-        ? null
-        : { slug: String(newest.project_slug), brokeAt: String(newest.newest_failing_since) },
-    /** Projects that fail, for however long. */
+    hadWorked: countIn(brokeOn(0), "had_worked"),
+    brokeAndFixed: broke - countIn(brokeOn(0), "still_failing"),
+    usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) =>
+      countIn(brokeOn(place + 1), "broke"),
+    ),
+    newest: newest?.newest_failing_since ? newest : undefined,
     failing: sumIn(answers.failing, "projects"),
     projects: countIn(totals, "projects"),
-    /** Finished builds of all time, and of those that were triggered in the 24 hours. */
     finished: countIn(totals, "finished"),
-    finishedLately: countIn(lastDay, "finished"),
-    rising: readRising(answers.rising),
+    finishedLately: countIn(
+      answers.rates.find(({ is_last_day }) => is_last_day),
+      "finished",
+    ),
+    rising: answers.rising,
     arrivals: readArrivals(answers.arrivals[0]),
-    /** Failures of the 24 hours by class, the most frequent first. */
-    kinds: answers.kinds
-      .map((row) => ({ kind: String(row.error_class), failures: countIn(row, "failures") }))
-      .filter(({ failures }) => failures > 0),
+    kinds: answers.kinds,
   };
 }
 
 /** The whole days before the last 24 hours in which builds are known, at most 28. */
-export function knownDays(firstDay: unknown, at: Date): number {
+export function knownDays(firstDay: string | null | undefined, at: Date): number {
   const since = Date.parse(String(firstDay));
   if (Number.isNaN(since)) return 0;
   return Math.min(MOST_DAYS, Math.max(0, Math.floor((at.getTime() - since) / DAY_MS) - 1));
 }
 
-/** `sentence` and `evidence` have `{newest}` where the newest break is named. */
 interface Said {
   /** For the title of the window. */
   readonly title: string;
-  readonly sentence: string;
-  readonly evidence: string;
+  readonly sentence: Markup | string;
+  readonly evidence: Markup | string;
 }
 
 type Judge = (facts: NowVerdictFacts) => Said | null;
@@ -163,15 +182,16 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ platformHour, broke, span, day }: NowVerdictFacts): Said | null {
-  if (platformHour === null) return null;
-  const { from, projects: all, failing: hit, expected } = platformHour;
-  const is = day === undefined ? "is" : "was";
+function judgePlatform({ incident, broke, span, day }: NowVerdictFacts): Said | null {
+  if (incident === undefined) return null;
+  const from = momentMs(incident.hour);
+  const hour = `between ${clockWords(from)} and ${clockWords(from + HOUR_MS)}`;
+  const title = `The platform ${day === undefined ? "is" : "was"} in trouble`;
   return {
-    title: `The platform ${is} in trouble`,
-    sentence: `The platform ${is} in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
+    title,
+    sentence: `${title}: ${incident.projects_failing} of ${counted(incident.projects, "project")} failed ${hour}.`,
     evidence:
-      `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
+      `${grouped(Math.round(incident.projects_expected))} would be usual. The failures of such an hour tell little about a project. ` +
       `${counted(broke, "project")} broke ${span}.`,
   };
 }
@@ -194,7 +214,7 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
   const brokeWords = `${counted(broke, "project")} broke ${span}, more than usual (${rangeWords(usual)})`;
   return {
     title: `✗ ${grouped(broke)} broke in 24 h`,
-    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is ${newest}.`}`,
+    sentence: html`${brokeWords}${fixed && `; ${fixed}`}.${newest && html` The newest is ${newest}.`}`,
     evidence: sentences(
       workedWords(facts),
       kindsWords(facts.kinds),
@@ -209,14 +229,10 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
   const { broke, span } = facts;
   const newest = newestWords(facts);
   if (broke === 0) return null;
-  const clauses = [
-    `${counted(broke, "project")} broke ${span}`,
-    fixedWords(facts),
-    newest === null ? null : `the newest, ${newest}`,
-  ];
+  const brokeWords = `${counted(broke, "project")} broke ${span}`;
   return {
     title: `${grouped(broke)} broke in 24 h`,
-    sentence: `${clauses.filter((clause) => clause !== null).join("; ")}.`,
+    sentence: html`${joined([brokeWords, fixedWords(facts), newest && html`the newest, ${newest}`], "; ")}.`,
     evidence: sentences(
       ordinaryWords(facts),
       workedWords(facts),
@@ -237,16 +253,13 @@ function judgeFailing(facts: NowVerdictFacts): Said | null {
     title: `${grouped(failing)} failing, none newly`,
     sentence: `Nothing broke ${span}; ${counted(failing, `project ${one}`, `projects ${more}`)} for longer.`,
     evidence: sentences(
-      newest && `The newest break is that of ${newest}.`,
+      newest && html`The newest break is that of ${newest}.`,
       ordinaryWords(facts),
       platformWords(facts),
       arrivalWords(facts),
     ),
   };
 }
-
-const sentences = (...all: readonly (string | null)[]): string =>
-  all.filter((sentence) => sentence !== null).join(" ");
 
 /** From the 10th to the 90th percentile of the days; null for fewer than seven. */
 export function usualOf(days: readonly number[]) {
@@ -267,8 +280,8 @@ function ordinaryWords({ usualDays, broke, finishedLately, day }: NowVerdictFact
   return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the ${days}.`;
 }
 
-const newestWords = ({ newest, now, ago }: NowVerdictFacts): string | null =>
-  newest && `{newest}, ${agoWords(newest.brokeAt, now)} ${ago}`;
+const newestWords = ({ newest, now, ago }: NowVerdictFacts): Markup | undefined =>
+  newest && html`${projectLink(newest.project_slug)}, ${agoWords(newest.newest_failing_since, now)} ${ago}`;
 
 function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
@@ -291,10 +304,10 @@ function failingWords(failing: number, projects: number): string {
 }
 
 function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
-  const total = kinds.reduce((sum, { failures }) => sum + failures, 0);
+  const total = sumIn(kinds, "failures");
   const [first] = kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.kind)}.`;
+  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.error_class)}.`;
 }
 
 function platformWords({ hoursLookedAt, day }: NowVerdictFacts): string {
@@ -303,15 +316,14 @@ function platformWords({ hoursLookedAt, day }: NowVerdictFacts): string {
     : "No sign of trouble with the platform itself.";
 }
 
-/** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */
-function judgeRising({ rising, broke, now, span }: NowVerdictFacts): Said | null {
-  const [first] = rising;
+/** One error line rose today in many projects: the cause of most of what broke. */
+function judgeRising({ rising: [first, ...others], broke, now, span }: NowVerdictFacts): Said | null {
   if (first === undefined) return null;
+  const said = sayRising(first, now);
   const more =
-    rising.length === 1 ? "" : ` ${counted(rising.length - 1, "other line rises", "other lines rise")} too.`;
+    others.length === 0 ? "" : ` ${counted(others.length, "other line rises", "other lines rise")} too.`;
   return {
-    title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
-    sentence: `${risingWords(first, now)}.`.replaceAll("{newest}", ""),
-    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke ${span}, of whatever error.`,
+    ...said,
+    evidence: `${said.evidence}${more} ${counted(broke, "project")} broke ${span}, of whatever error.`,
   };
 }

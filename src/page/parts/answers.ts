@@ -18,9 +18,25 @@ type RowOf<Q> = Q extends { readonly row?: infer R } ? (unknown extends R ? Row 
 export type Found<A extends Asked> = { readonly [Name in keyof A]: readonly RowOf<NonNullable<A[Name]>>[] };
 
 /** A number of a row; 0 where there is no row, or no number. */
-export const countIn = (row: Row | undefined, column: string): number => Number(row?.[column] ?? 0);
-export const sumIn = (rows: readonly Row[], column: string): number =>
-  rows.reduce((sum, row) => sum + countIn(row, column), 0);
+export const countIn = <C extends string>(
+  row: { readonly [Name in C]?: unknown } | undefined,
+  column: C,
+): number => Number(row?.[column] ?? 0);
+export const sumIn = <C extends string>(
+  rows: readonly { readonly [Name in C]?: unknown }[],
+  column: C,
+): number => rows.reduce<number>((sum, row) => sum + countIn(row, column), 0);
+
+/** Rows by a key of theirs, in the order of the first of each. */
+export function groupBy<R, K>(rows: readonly R[], keyOf: (row: R) => K): Map<K, [R, ...R[]]> {
+  const groups = new Map<K, [R, ...R[]]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
 
 type Answer = Promise<readonly Row[]>;
 const KEPT = new WeakMap<TransactionSql, LRUCache<string, Answer>>();

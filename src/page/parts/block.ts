@@ -41,20 +41,17 @@ export const part = <Scope, A extends Asked, Said, Drawn>(
   },
 });
 
-interface Heading {
+interface BlockBody {
   readonly title: string;
   /** How many there are, or of which time: quiet, beside the title. */
   readonly count?: string;
   /** A sentence below the title. */
   readonly note?: Markup | string;
-  readonly body: Markup | readonly Markup[];
-}
-
-interface BlockBody extends Heading {
   /** The answer in some words, for the line that stands for the block on a phone. @default no such line */
   readonly short?: Markup | string | undefined;
   /** Why there is nothing to show, in place of the body. */
   readonly empty?: Empty | false | undefined;
+  readonly body?: Markup | readonly Markup[];
 }
 
 interface BlockFacts {

@@ -1,19 +1,43 @@
 import { grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { html, type Markup, wholePercent } from "./html.ts";
+import { html, type Markup, percent, wholePercent } from "./html.ts";
 import { icon } from "./marks.ts";
 
+/** How many builds succeeded, of those that finished. A sum over no rows is null. */
 export interface Count {
-  readonly succeeded: number;
-  readonly finished: number;
+  readonly succeeded: number | null;
+  readonly finished: number | null;
 }
+
+/** A share of 0 to 1 within its 95 % interval. */
+interface Rate {
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The rate of a count; null where nothing finished. */
+export function rateOf({ succeeded, finished }: Count): Rate | null {
+  const interval = wilsonInterval(succeeded ?? 0, finished ?? 0);
+  return interval && { share: (succeeded ?? 0) / (finished ?? 0), ...interval };
+}
+
+/** The share in words, as `percent` or `wholePercent` has it; a dash where nothing finished. */
+export function shareWords(count: Count, words = percent): string {
+  const rate = rateOf(count);
+  return rate === null ? "–" : words(rate.share);
+}
+
+/** `49 % to 94 %`: how sure a rate is. */
+export const intervalWords = ({ low, high }: Rate, to = " to "): string =>
+  `${wholePercent(low)}${to}${wholePercent(high)}`;
 
 interface Difference {
   /** Share after minus share before, -1 to 1. */
   readonly by: number;
   readonly low: number;
   readonly high: number;
-  /** Whether the interval has 0 in it: then chance alone may have made the difference. */
+  /** The interval has 0 in it, so chance alone may have made the difference. */
   readonly isChance: boolean;
 }
 
@@ -22,12 +46,11 @@ interface Difference {
  * nothing finished before or after.
  */
 export function differenceOf(after: Count, before: Count): Difference | null {
-  const [new_, old] = [after, before].map((count) => wilsonInterval(count.succeeded, count.finished));
-  if (!new_ || !old) return null;
-  const [p, q] = [after.succeeded / after.finished, before.succeeded / before.finished];
-  const by = p - q;
-  const low = Math.max(-1, by - Math.hypot(p - new_.low, old.high - q));
-  const high = Math.min(1, by + Math.hypot(new_.high - p, q - old.low));
+  const [p, q] = [rateOf(after), rateOf(before)];
+  if (!p || !q) return null;
+  const by = p.share - q.share;
+  const low = Math.max(-1, by - Math.hypot(p.share - p.low, q.high - q.share));
+  const high = Math.min(1, by + Math.hypot(p.high - p.share, q.share - q.low));
   return { by, low, high, isChance: low <= 0 && high >= 0 };
 }
 
@@ -42,20 +65,34 @@ export function renderPoints({ by, isChance }: Difference): Markup {
   return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
 }
 
+/** A difference in points with its sign: `+1.1`, `−0.5`. */
+export function points(difference: number): string {
+  const rounded = (Math.abs(difference) * 100).toFixed(1);
+  return rounded === "0.0" ? rounded : `${difference < 0 ? "−" : "+"}${rounded}`;
+}
+
+/** The difference of two rates in points, with its interval where there is room. */
+export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
+  const difference = differenceOf(now, before);
+  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  const { low, high, isChance } = difference;
+  return html`${renderPoints(difference)} <small class="quiet">
+    ${chanceWords(isChance)}
+    ${hasRoom && html`<span class="gone">: ${points(low)} to ${points(high)}</span>`}</small>`;
+}
+
 const [LEFT, WIDTH] = [4, 64];
 
 /** A rate as a dot on its 95 % interval, with "6 of 10". A dash where nothing finished. */
-export function rateDot(succeeded: number, finished: number): Markup {
-  const interval = wilsonInterval(succeeded, finished);
-  if (interval === null) return html`<span class="rate"><b>–</b><small>none finished</small></span>`;
-  const share = succeeded / finished;
-  const x = (value: number) => (LEFT + WIDTH * value).toFixed(1);
-  const label = `95 % interval ${wholePercent(interval.low)} to ${wholePercent(interval.high)}`;
-  return html`<span class="rate"><b>${wholePercent(share)}</b>
-    <svg class="wh" role="img" width="72" height="12" viewBox="0 0 72 12" aria-label="${label}">
-    <path class="wh-axis" d="M4 6H68"/><path class="wh-range" d="M${x(interval.low)} 6H${x(interval.high)}"/>
-    <circle class="wh-dot" cx="${x(share)}" cy="6" r="3.4"/></svg>
-    <small>${grouped(succeeded)} of ${grouped(finished)}</small></span>`;
+export function rateDot(count: Count): Markup {
+  const rate = rateOf(count);
+  if (rate === null) return html`<span class="rate"><b>–</b><small>none finished</small></span>`;
+  const x = (share: number) => (LEFT + WIDTH * share).toFixed(1);
+  return html`<span class="rate"><b>${wholePercent(rate.share)}</b>
+    <svg class="wh" role="img" width="72" height="12" viewBox="0 0 72 12" aria-label="95 % interval ${intervalWords(rate)}">
+    <path class="wh-axis" d="M4 6H68"/><path class="wh-range" d="M${x(rate.low)} 6H${x(rate.high)}"/>
+    <circle class="wh-dot" cx="${x(rate.share)}" cy="6" r="3.4"/></svg>
+    <small>${grouped(count.succeeded ?? 0)} of ${grouped(count.finished ?? 0)}</small></span>`;
 }
 
 /** Of hundreds of lines some rise by chance beyond an interval of 95 %, so a count has to leave one of 99 %. */
@@ -68,10 +105,12 @@ export const isCountChance = (now: number, before: number): boolean =>
 /** Whether a count rose by more than chance: only that is red. */
 export const isMore = (now: number, before: number): boolean => now > before && !isCountChance(now, before);
 
+const chanceWords = (isChance: boolean): string => (isChance ? "within chance" : "more than chance");
+
 /** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
 export function renderCountChange(now: number, before: number): Markup {
   const isChance = isCountChance(now, before);
-  const percent = grouped(Math.max(1, Math.round((100 * Math.abs(now - before)) / before)));
+  const change = Math.max(1, Math.round((100 * Math.abs(now - before)) / before));
   const words =
     now === before
       ? "no change"
@@ -79,9 +118,9 @@ export function renderCountChange(now: number, before: number): Markup {
         ? "new"
         : now === 0
           ? "gone"
-          : `${now > before ? "+" : "−"}${percent}\u00a0%`;
+          : `${now > before ? "+" : "−"}${grouped(change)}\u00a0%`;
   const kind = isChance || now === before ? "chance" : now > before ? "bad" : "good";
-  return html`<span class="delta ${kind}">${icon(directionOf(now - before))}${words}</span> <small>${isChance ? "within chance" : "more than chance"}</small>`;
+  return html`<span class="delta ${kind}">${icon(directionOf(now - before))}${words}</span> <small>${chanceWords(isChance)}</small>`;
 }
 
 /** A change as a plain number, which judges nothing: `+35`. */

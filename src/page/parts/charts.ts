@@ -1,78 +1,192 @@
 import { scaleUtc } from "d3-scale";
-import { type SQL, sql } from "drizzle-orm";
-import { formatBetween } from "../../mirror/builds/format-span.ts";
-import { inline } from "../../report/ask.ts";
+import { grouped } from "../../base/text.ts";
+import { sumIn } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
 import { clockWords, DAY_MS, dayWords, MINUTE_MS, secondWords } from "./marks.ts";
-import { type Days, dayName, type Period } from "./period.ts";
-
-type Place = number | string;
+import { type Days, dayName, daysName, type Period, rowsIn } from "./period.ts";
 
 /** How bars look: solid what is sure, hatched what may be, red and green what became of builds. */
 export const LOOKS = {
   ink: html`class="m-ink"`,
   good: html`class="m-good"`,
   bad: html`fill="url(#hatch-bad)"`,
-  failed: html`class="m-bad"`,
   perhaps: html`fill="url(#hatch)" class="m-edge"`,
   unfinished: html`fill="url(#dots)" class="m-edge"`,
 } as const;
 
 export type Look = keyof typeof LOOKS;
 
+/** A length of a drawing, to a tenth of a pixel. */
+export const px = (length: number): number => Number(length.toFixed(1));
+
+/** A place on the vertical axis, from the top down, and its words. */
+interface Tick {
+  readonly y: number;
+  readonly words: string;
+}
+
 interface PlotFacts {
   readonly height: number;
-  /** What the chart shows, for those who do not see it. */
+  /** The chart in words, for those who do not see it. */
   readonly told: string;
-  /** The words of the vertical axis, each at its base line. */
-  readonly labels: readonly { readonly y: Place; readonly words: string }[];
-  /** Where the labels end. @default 40 */
-  readonly labelsTo?: number;
+  readonly labels: readonly Tick[];
   readonly body: Markup;
 }
 
 /** A chart as wide as its block, with the labels of its vertical axis beside it. */
-export function drawPlot({ height, told, labels, labelsTo = 40, body }: PlotFacts): Markup {
-  const texts = labels.map(
-    ({ y, words }) => html`<text class="end" x="${labelsTo}" y="${y}">${words}</text>`,
-  );
+export function drawPlot({ height, told, labels, body }: PlotFacts): Markup {
   return html`<div class="chart">
-    <svg width="48" height="${height}" aria-hidden="true">${texts}</svg>
+    <svg width="48" height="${height}" aria-hidden="true">${labels.map(
+      ({ y, words }) => html`<text class="end" x="40" y="${px(y + 4)}">${words}</text>`,
+    )}</svg>
     <svg class="plot" role="img" height="${height}" aria-label="${told}">
 ${body}
 </svg></div>`;
 }
 
 /** A line from side to side: a tick of the axis, or its base. */
-export const levelLine = (y: Place, kind: "grid" | "base" = "grid"): Markup =>
-  html`<line class="${kind}" x1="0" x2="100%" y1="${y}" y2="${y}"/>`;
+export const levelLine = (y: number, kind: "grid" | "base" = "grid"): Markup =>
+  html`<line class="${kind}" x1="0" x2="100%" y1="${px(y)}" y2="${px(y)}"/>`;
 
 /** A line from the top down: where something begins. */
-export const uprightLine = (x: Place, height: number, kind: "cut" | "grid" = "cut"): Markup =>
-  html`<line class="${kind}" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`;
-
-/** A bar of a chart; its place and width come from the axis. */
-export function drawBar(
-  look: Look,
-  { x, width }: { readonly x: Place; readonly width: Place },
-  y: Place,
+export const uprightLine = (
+  x: number | string,
   height: number,
-): Markup {
-  return html`<rect ${LOOKS[look]} x="${x}" width="${width}" y="${y}" height="${height.toFixed(1)}"/>`;
+  kind: "cut" | "grid" | "since" = "cut",
+): Markup => html`<line class="${kind}" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`;
+
+/** A place and a width from side to side, as attributes. */
+interface Bar {
+  readonly x: string;
+  readonly width: string;
 }
 
-/** What the marks of a chart mean, in a line below it. */
-export const renderKey = (entries: readonly (Markup | string)[]): Markup =>
+/** A bar of a chart, from `y` down. */
+export const drawBar = (look: Look, { x, width }: Bar, y: number, height: number): Markup =>
+  html`<rect ${LOOKS[look]} x="${x}" width="${width}" y="${px(y)}" height="${px(height)}"/>`;
+
+interface BarChartFacts<S extends Span> {
+  readonly height: number;
+  readonly told: string;
+  /** The ticks of the vertical axis, each with a line from side to side. */
+  readonly ticks: readonly Tick[];
+  /** Other words beside it. @default none */
+  readonly labels?: readonly Tick[];
+  readonly spans: readonly S[];
+  /** The bars of a span, and what they say; null where there are none. One without a height is not drawn. */
+  bars(span: S): readonly [words: string, ...bars: (readonly [Look, y: number, height: number])[]] | null;
+  /** The height of the line on which they stand. */
+  readonly base: number;
+  /** Where the period begins, in percent, and how far down the line is that says so. @default no such line */
+  readonly cut?: readonly [place: number | null, height: number];
+  /** Dates below the bars. @default another chart has them */
+  readonly hasDates?: boolean;
+  readonly now: Date;
+}
+
+/** A chart of bars by days, or by longer spans. */
+export function drawBars<S extends Span>(facts: BarChartFacts<S>): Markup {
+  const { height, told, ticks, labels = [], spans, base, cut = [null, 0], hasDates, now } = facts;
+  const axis = dayAxis(spans);
+  return drawPlot({
+    height,
+    told,
+    labels: [...ticks, ...labels],
+    body: html`${ticks.map(({ y }) => levelLine(y))}
+${spans.map((span) => {
+  const [words, ...bars] = facts.bars(span) ?? [];
+  return (
+    words &&
+    html`<g${span.isBefore && html` class="before"`}><title>${daysName(span, now)}: ${words}</title>${bars.map(
+      ([look, y, high]) => high > 0 && drawBar(look, axis.bar(span), y, high),
+    )}</g>`
+  );
+})}
+${drawCut(...cut)}${levelLine(base, "base")}${hasDates && drawDates(spans, axis, height - 4, now)}`,
+  });
+}
+
+/** The line where a period begins, at a place in percent; nothing where nothing is before it. */
+export const drawCut = (place: number | null, height: number): Markup | "" =>
+  place === null ? "" : uprightLine(at(place), height);
+
+interface MiniBarsFacts {
+  readonly counts: readonly SpanCount[];
+  /** The largest count a day: as high as the chart. */
+  readonly most: number;
+  /** In pixels. */
+  readonly height: number;
+  /** The chart in words, for those who do not see it. */
+  readonly told: string;
+  /** Of the period itself. */
+  readonly look: "m-bad" | "m-ink";
+  readonly now: Date;
+}
+
+interface SpanCount extends Span {
+  readonly count: number;
+}
+
+/** Counts as small bars, by their counts a day; the grey half is the period before. */
+export function drawMiniBars({ counts, most, height, told, look, now }: MiniBarsFacts): Markup {
+  const axis = dayAxis(counts);
+  const room = height - 3;
+  return html`<svg class="mini" height="${height}" role="img" aria-label="${told}">${counts.map((span) => {
+    const high = Math.max(1, (room * span.count) / span.days / Math.max(most, 1e-9));
+    const { x, width } = axis.bar(span);
+    return (
+      span.count > 0 &&
+      html`<g><title>${daysName(span, now)}: ${grouped(span.count)}</title>
+        <rect class="${span.isBefore ? "m-quiet" : look}" x="${x}" width="${width}"
+        y="${px(height - 1 - high)}" height="${px(high)}"/></g>`
+    );
+  })}${levelLine(height - 0.5, "base")}</svg>`;
+}
+
+/** The failures of each span, from those of days. */
+export const countsBySpan = (
+  spans: readonly Span[],
+  days: readonly { readonly day: string; readonly failures: number }[],
+): SpanCount[] => spans.map((span) => ({ ...span, count: sumIn(rowsIn(days, span), "failures") }));
+
+/** The largest count a day. */
+export const mostADay = (counts: readonly SpanCount[]): number =>
+  Math.max(0, ...counts.map(({ count, days }) => count / days));
+
+interface TimelineFacts {
+  /** Its rows by their names, each with the height of its words. */
+  readonly names: readonly Tick[];
+  /** Of the rows, in pixels. */
+  readonly height: number;
+  readonly told: string;
+  readonly axis: TimeAxis;
+  readonly body: Markup;
+  /** Below the rows, for the words of the axis, in pixels. @default 24 */
+  readonly room?: number;
+}
+
+/** Rows of what was when, beside their names, above the words of the axis. */
+export function drawTimeline({ names, height, told, axis, body, room = 24 }: TimelineFacts): Markup {
+  return html`<div class="life"><svg width="104" height="${height + room}" aria-hidden="true">${names.map(
+    ({ y, words }) => html`<text class="strong" x="0" y="${y}">${words}</text>`,
+  )}</svg>
+<svg class="mini" height="${height + room}" role="img" aria-label="${told}">
+${axis.draw(height)}
+${body}
+</svg></div>`;
+}
+
+/** The meaning of the marks of a chart, in a line below it. */
+export const renderKey = (entries: readonly (Markup | string | false)[]): Markup =>
   html`<p class="key">${entries}</p>`;
 
 /** An entry of a key: a drawing in a box of `size`, and its meaning. */
-export function keyEntry(
-  size: readonly [width: number, height: number],
+export const keyEntry = (
+  [width, height]: readonly [width: number, height: number],
   shape: Markup,
   words: Markup | string,
-) {
-  return html`<span><svg width="${size[0]}" height="${size[1]}" aria-hidden="true">${shape}</svg>${words}</span>`;
-}
+): Markup =>
+  html`<span><svg width="${width}" height="${height}" aria-hidden="true">${shape}</svg>${words}</span>`;
 
 /** An entry for a bar, as a small square. */
 export function swatch(look: Look, words: string): Markup {
@@ -122,28 +236,33 @@ const MOST_TICKS = 8;
 /** As an attribute: `12.34%`. */
 export const at = (share: number): string => `${Number(share.toFixed(3))}%`;
 
-/** The axis from the first to the last of the spans: places in percent, so that a chart is as wide as its block. */
-export function dayAxis(spans: readonly Days[]) {
+/** Places in percent, so that a chart is as wide as its block. */
+interface DayAxis {
+  /** Where a day begins. */
+  begin(day: number): number;
+  middle(days: Days): number;
+  /** With some air on both sides. */
+  bar(days: Days): Bar;
+}
+
+/** The axis from the first to the last of the spans. */
+export function dayAxis(spans: readonly Days[]): DayAxis {
   const start = spans[0]?.first ?? 0;
   const days = (spans.at(-1)?.last ?? start) - start + 1;
   const begin = (day: number) => (100 * (day - start)) / days;
   const air = spans.length > 120 ? 0 : 0.16;
   return {
-    /** Where a day begins. */
     begin,
-    middle: ({ first, last }: Days) => (begin(first) + begin(last + 1)) / 2,
-    /** The place and width of a bar, with some air on both sides. */
-    bar({ first, last }: Days) {
+    middle: ({ first, last }) => (begin(first) + begin(last + 1)) / 2,
+    bar({ first, last }) {
       const width = begin(last + 1) - begin(first);
       return { x: at(begin(first) + width * air), width: at(width * (1 - 2 * air)) };
     },
   };
 }
 
-export type DayAxis = ReturnType<typeof dayAxis>;
-
 /** The dates below a chart, at height `y`; a phone has every second one. */
-export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now: Date): Markup {
+function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now: Date): Markup {
   const ticked = tickedSpans(spans).filter((span) => {
     const x = axis.middle(span);
     return spans.length <= 3 || (x > 3 && x < 97);
@@ -174,18 +293,24 @@ const MARGIN = 3;
 /** The scale may give more ticks than it was given as a number, where round moments are dense. */
 const MOST_TIMES = 9;
 
+interface TimeAxis {
+  /** A moment as a place from 0 to 100; one that lies outside is at the end. */
+  at(ms: number): number;
+  /** The same as an attribute. */
+  x(ms: number): string;
+  /** Lines and words of round moments, over `height` pixels, the words below. */
+  draw(height: number): Markup;
+}
+
 /** An axis from one moment to another, both in milliseconds. Times are in UTC. */
-export function timeAxis(from: number, to: number, now: Date) {
+export function timeAxis(from: number, to: number, now: Date): TimeAxis {
   const scale = scaleUtc().domain([from, to]).range([0, 100]).clamp(true);
   const at = (ms: number): number => scale(ms);
   const x = (ms: number): string => `${at(ms).toFixed(2)}%`;
   return {
-    /** A moment as a place from 0 to 100; what lies outside is at the end. */
     at,
-    /** The same as an attribute. */
     x,
-    /** Lines and words of round moments, over `height` pixels, the words below. */
-    draw(height: number): Markup {
+    draw(height) {
       const all = scale.ticks(8).map(Number);
       const ticks = all.filter((_, place) => place % Math.ceil(all.length / MOST_TIMES) === 0);
       const step = (ticks[1] ?? to) - (ticks[0] ?? from);
@@ -194,95 +319,8 @@ export function timeAxis(from: number, to: number, now: Date) {
       return html`${ticks.map((ms, place) => {
         const isNear = at(ms) < MARGIN || at(ms) > 100 - MARGIN;
         const text = html`<text class="mid${place % 2 === 1 ? " t3" : ""}" x="${x(ms)}" y="${height + 18}">${words(ms)}</text>`;
-        return html`<line class="grid" x1="${x(ms)}" x2="${x(ms)}" y1="0" y2="${height}"/>${isNear ? "" : text}`;
+        return html`${uprightLine(x(ms), height, "grid")}${!isNear && text}`;
       })}`;
     },
   };
 }
-
-/** The ticks of the axis, in seconds. */
-const TICKS = [
-  { s: 1, words: "1 s" },
-  { s: 10, words: "10 s" },
-  { s: 60, words: "1 min" },
-  { s: 600, words: "10 min" },
-  { s: 3600, words: "1 h" },
-  { s: 21_600, words: "6 h" },
-  { s: 86_400, words: "1 d" },
-  { s: 604_800, words: "7 d" },
-  { s: 2_592_000, words: "30 d" },
-  { s: 31_536_000, words: "1 y" },
-];
-
-/** A length of time that is known between two bounds, in seconds. */
-export interface Bound {
-  readonly least: number;
-  readonly most: number;
-}
-
-/** The ticks around some times: a logarithmic axis begins and ends where these do. */
-export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
-  const least = Math.min(...bounds.map(({ least, most }) => (least >= 1 ? least : Math.max(1, most))));
-  const most = Math.max(...bounds.map(({ most }) => most));
-  const below = TICKS.findLastIndex(({ s }) => s < least);
-  const from = Math.max(0, below);
-  const to = TICKS.findIndex(({ s }) => s >= most);
-  return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
-}
-
-interface BoundRow {
-  readonly label: Markup | string;
-  readonly bound: Bound;
-  readonly words: string;
-}
-
-/** Times as a list of bars on one axis, each between its label and its words. */
-export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
-  const bounds = rows.map(({ bound }) => bound);
-  const ticks = ticksAround(bounds);
-  const first = ticks[0]?.s ?? 1;
-  const last = Math.max(ticks.at(-1)?.s ?? 1, ...bounds.map(({ most }) => most));
-  const at = (seconds: number) => (100 * Math.log(Math.max(first, seconds) / first)) / Math.log(last / first);
-  const x = (seconds: number) => `${at(seconds).toFixed(2)}%`;
-  const places = ticks.map((tick, place) => ({ ...tick, kind: kindOf(place, ticks.length, at(tick.s)) }));
-  const draw = ({ least, most }: Bound) => {
-    const told = formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
-    const perhaps = Math.max(0.5, at(most) - at(least)).toFixed(2);
-    return html`<svg class="mini" height="16" role="img" aria-label="${told}">
-    ${ticks.map(({ s }) => uprightLine(x(s), 16, "grid"))}
-    ${at(least) > 0 ? html`<rect class="m-ink" x="0" width="${x(least)}" y="4" height="8" rx="1"/>` : ""}
-    <rect fill="url(#hatch)" class="m-edge" x="${x(least)}" width="${perhaps}%" y="4" height="8"/></svg>`;
-  };
-  return html`<ul class="${kind}">
-    <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${places.map(
-      ({ s, words, kind }) => html`<text class="${kind}" x="${x(s)}" y="12">${words}</text>`,
-    )}</svg><span></span></li>${rows.map(
-      ({ label, bound, words }) =>
-        html`<li><span>${label}</span>${draw(bound)}<span class="n">${words}</span></li>`,
-    )}</ul>`;
-}
-
-/** How the words of a tick stand. Every second one is left out where the page is narrow. */
-function kindOf(place: number, count: number, at: number): string {
-  if (place === 0) return "";
-  if (at > 97) return "end";
-  return count > 4 && place % 2 === 1 ? "mid t2" : "mid";
-}
-
-/** What the two parts of such bars mean. */
-export function renderBoundKey(surely: string, perhaps: string): Markup {
-  const open = html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/>`;
-  const sure = html`<rect class="m-ink" width="20" height="8" y="1"/>`;
-  return renderKey([keyEntry([20, 10], sure, surely), keyEntry([20, 10], open, perhaps)]);
-}
-
-/**
- * A time between two bounds is shown where they are so near each other, in seconds. Wider bounds tell when somebody
- * looked, not how long a build took. A watch looks each minute.
- */
-const KNOWN_WITHIN_S = 300;
-export const KNOWN_WITHIN = "five minutes";
-
-/** Whether the bounds of a time are near enough. */
-export const isKnownTime = (least: SQL, most: SQL): SQL =>
-  sql`${most} - ${least} <= ${inline(KNOWN_WITHIN_S)}`;

@@ -217,29 +217,35 @@ ${figures.map(
 )}</dl>`;
 }
 
-/**
- * A page whose choice leaves nothing: that says nothing about builds. `name` is that of the page, `evidence` what the sentence
- * does not say; `empty` says what was chosen, and where to go on.
- */
-export const drawNoMatch = (
-  tab: "/" | "/trends" | "/errors",
-  name: string,
-  sentence: string,
-  evidence: string,
-  empty?: Empty,
-): Draft => ({
+interface NoMatch {
+  readonly tab: Tab;
+  /** Of the page. */
+  readonly name: string;
+  readonly sentence: string;
+  /** What the sentence does not say of builds. */
+  readonly evidence: string;
+  /** The choice, and where to go on. */
+  readonly empty?: Empty;
+}
+
+/** A page whose choice leaves nothing: that says nothing about builds. */
+export const drawNoMatch = ({ tab, name, sentence, evidence, empty }: NoMatch): Draft => ({
   verdict: { title: `${name}: nothing matches`, look: "idle", sentence, evidence },
   main: html`
 ${empty && renderNoRows(...empty)}`,
   tab,
 });
 
-export const noDayMatches = (href: string): Empty => [
-  "no-match",
-  "No day matches.",
-  "The mirror knows no build of these days.",
-  [{ href, words: "The last 14 days" }],
-];
+/** Where no build of the chosen days is known; `href` is the page with the usual days. */
+export const noDays = (href: string) => ({
+  sentence: "No build of these days is known.",
+  empty: [
+    "no-match",
+    "No day matches.",
+    "The mirror knows no build of these days.",
+    [{ href, words: "The last 14 days" }],
+  ] as const,
+});
 
 /** A page that says why the requested page is not shown, with links to go on by. */
 export function notice(title: string, words: Markup | string, ways: readonly Link[] = []): Draft {

@@ -1,13 +1,13 @@
 import { sql } from "drizzle-orm";
 import { ask, askFor, pick, relation } from "../../report/ask.ts";
-import { RESOURCES } from "../../resources/resources.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
-import { askEach, type Row } from "./answers.ts";
+import { type Asks, askEach, type Found } from "./answers.ts";
 import { html, listsOf, type Markup } from "./html.ts";
 import {
   clockWords,
-  dayWords,
+  DAY_MS,
   HOUR_MS,
   type MarkKind,
   MINUTE_MS,
@@ -15,6 +15,7 @@ import {
   momentMs,
   momentTag,
   span,
+  when,
 } from "./marks.ts";
 
 /** How fresh the data of a page is. */
@@ -26,31 +27,29 @@ export interface Freshness {
    * ended well, an invalid date where a wrong clock dated it.
    */
   readonly asOf: Date | null;
-  /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
+  /** That is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
   readonly isStale: boolean;
-  /** Whether that is stale, or longer ago than twice the usual time between looks at the builds. */
+  /** That is stale, or longer ago than twice the usual time between looks at the builds. */
   readonly isLate: boolean;
   /** The lists that were never read well. */
-  readonly unread: readonly string[];
+  readonly unread: readonly Resource[];
   /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
-  readonly uncounted: readonly string[];
+  readonly uncounted: readonly Resource[];
   /** The lists that were read well, but not lately. */
-  readonly overdue: readonly string[];
+  readonly overdue: readonly Resource[];
   /** When the answers were computed, as Postgres prints it. Null when they never were. */
   readonly refreshedAt: string | null;
   /** When computing them failed last, as Postgres prints it. Null once it has gone well. */
   readonly failedAt: string | null;
-  /** Whether the answers are still older than the last run, some minutes after its end. */
+  /** The answers are still older than the last run, some minutes after its end. */
   readonly isBehind: boolean;
   /**
    * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
    * read, or where that is not known.
    */
   readonly replicaLagS: number | null;
-  /** What ended the newest run of all that have ended, where that run did not succeed. */
+  /** How the newest of all runs that have ended did, where it did not succeed. */
   readonly trouble: string | null;
-  /** The newest run, ended or not; null where none has begun. */
-  readonly newestRun: Readonly<Record<string, unknown>> | null;
 }
 
 /** The moment that a page speaks of. */
@@ -59,7 +58,7 @@ export interface PageMoment {
   readonly now: Date;
   /** The last look at the builds: spans such as 24 hours end there, because nobody knows what came since. */
   readonly at: Date;
-  /** Whether that look is new, so that the span is "the last 24 hours"; else words name its end. */
+  /** That look is new, so that the span is "the last 24 hours"; else words name its end. */
   readonly isNow: boolean;
   /** The UTC day whose end it is, where the reader chose one of the past: as 2026-11-03, and in words. */
   readonly day?: { readonly text: string; readonly name: string };
@@ -81,64 +80,100 @@ export function pageMoment(freshness: Freshness, now: Date): PageMoment {
   return { now, at, isNow: at === now || (!isLate && now.getTime() - at.getTime() < HOUR_MS), freshness };
 }
 
+/** A row of `report.freshness`: a list, with what is the same for all of them. */
+export interface FreshList {
+  readonly resource: Resource;
+  readonly last_good_at: string | null;
+  readonly current_through: string | null;
+  readonly lag_s: number | null;
+  readonly last_walk: string | null;
+  readonly is_whole: boolean | null;
+  readonly records: number | null;
+  readonly deleted_records: number | null;
+  readonly quarantined: number | null;
+  readonly refreshed_at: string | null;
+  readonly refresh_failed_at: string | null;
+  /** How many fewer records are here than the service counts. */
+  readonly deficit: number | null;
+  readonly mirror_current_through: string | null;
+  readonly replica_lag_s: number | null;
+  readonly facts_checked_at: string | null;
+  readonly facts_repaired: number | null;
+  readonly covered_through: string | null;
+  readonly builds_dated_ahead: number | null;
+  readonly refreshed_run_id: number | null;
+  readonly read_since: string | null;
+  readonly held_records: number | null;
+  readonly held_since: string | null;
+  readonly held_until: string | null;
+  readonly checked: number | null;
+  readonly checked_equal: number | null;
+  readonly check_nights: number | null;
+  readonly wrong: number | null;
+}
+
+export const askForLists = (): Asks<FreshList> => askFor("freshness");
+
+/** A row of `report.runs`. */
+interface Run {
+  readonly run_id: number;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly finished_at: string | null;
+  readonly records: number | null;
+}
+
 /** The answers are computed right after a run. A reader who comes in between does not need a warning. */
 const FOLLOWS_WITHIN_MS = 300_000;
 /** Pages are kept while they stay the same, so they show the lag of a replica in steps, from the first on. */
 const REPLICA_STEP_S = 10;
 
-/** From the rows of QUESTIONS. */
 function readFreshness(
-  { lists, looks, ended: [lastRun], newest: [newestRun] }: Record<keyof typeof QUESTIONS, readonly Row[]>,
+  { lists, looks: [looks], ended: [lastRun] }: Found<typeof QUESTIONS>,
   now: Date,
   staleAfterMs: number,
 ): Omit<Freshness, "service"> {
+  const [first] = lists;
   const builds = lists.find(({ resource }) => resource === "build");
-  const isLate = ({ current_through: at, lag_s }: Row) =>
+  const isLate = ({ current_through: at, lag_s }: FreshList) =>
     at !== null && (lag_s === null || now.getTime() - momentMs(at) > staleAfterMs);
-  const textOf = (value: unknown) => (value == null ? null : String(value));
-  const refreshedAt = textOf(lists[0]?.refreshed_at);
-  const finishedAt = textOf(lastRun?.finished_at);
+  const refreshedAt = first?.refreshed_at ?? null;
+  const finishedAt = lastRun?.finished_at ?? null;
   const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
   // A schema that is new has figures of no run, and its first sync reads the builds long before it ends.
-  const isCounted = ({ resource, last_good_at, refreshed_run_id, covered_through }: Row) =>
+  const isCounted = ({ resource, last_good_at, refreshed_run_id, covered_through }: FreshList) =>
     last_good_at !== null &&
-    Number(refreshed_run_id ?? 0) > 0 &&
+    (refreshed_run_id ?? 0) > 0 &&
     (resource !== "build" || covered_through !== null);
-  const namesOf = (shown: readonly Row[]) => shown.map(({ resource }) => String(resource));
-  const replicaLag = lists[0]?.replica_lag_s ?? null;
-  const asOf =
-    builds?.current_through == null
-      ? null
-      : new Date(builds.lag_s === null ? Number.NaN : momentMs(builds.current_through));
+  const namesOf = (is: (list: FreshList) => boolean) => lists.filter(is).map(({ resource }) => resource);
+  const replicaLagS = first?.replica_lag_s ?? null;
+  const through = builds?.current_through ?? null;
+  const asOf = through === null ? null : new Date(builds?.lag_s == null ? Number.NaN : momentMs(through));
   const isStale = builds !== undefined && isLate(builds);
-  const usualMs = 1000 * Number(looks[0]?.usual_s ?? Number.NaN);
+  const usualMs = 1000 * Number(looks?.usual_s ?? Number.NaN);
   return {
     asOf,
     isStale,
     isLate: isStale || (asOf !== null && now.getTime() - asOf.getTime() > 2 * usualMs),
-    unread: namesOf(lists.filter(({ last_good_at }) => last_good_at === null)),
-    uncounted: namesOf(lists.filter((list) => !isCounted(list))),
-    overdue: namesOf(lists.filter(isLate)),
+    unread: namesOf(({ last_good_at }) => last_good_at === null),
+    uncounted: namesOf((list) => !isCounted(list)),
+    overdue: namesOf(isLate),
     refreshedAt,
-    failedAt: textOf(lists[0]?.refresh_failed_at),
+    failedAt: first?.refresh_failed_at ?? null,
     // Both are texts of Postgres in UTC, so they sort by time.
     isBehind: !isFollowing && finishedAt !== null && (refreshedAt === null || refreshedAt < finishedAt),
-    replicaLagS:
-      replicaLag === null ? null : Math.floor(Number(replicaLag) / REPLICA_STEP_S) * REPLICA_STEP_S,
+    replicaLagS: replicaLagS && Math.floor(replicaLagS / REPLICA_STEP_S) * REPLICA_STEP_S,
     trouble:
       lastRun === undefined || lastRun.status === "succeeded"
         ? null
         : `${lastRun.status}${lastRun.reason === null ? "" : `: ${lastRun.reason}`}`,
-    newestRun: newestRun ?? null,
   };
 }
 
 const walk = relation("walks");
 
-const QUESTIONS = {
-  lists: askFor("freshness"),
-  /** The median time between the last looks at the builds; null where there was one. */
-  looks: ask("walks")`
+/** The median time between the last looks at the builds; null where there was one. */
+const LOOKS: Asks<{ readonly usual_s: number | null }> = ask("walks")`
 select percentile_disc(0.5) within group (order by gap_s) as usual_s
 from (
   select extract(epoch from started_at - lag(started_at) over (order by run_id))::float8 as gap_s
@@ -147,10 +182,10 @@ from (
     where ${walk.resource} = 'build' and ${walk.is_good}
     order by ${walk.run_id} desc limit 11
   ) as look
-) as gap`,
-  ended: askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]),
-  newest: askFor("runs", { limit: 1 }),
-};
+) as gap`;
+const ENDED: Asks<Run> = askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]);
+const NEWEST: Asks<Run> = askFor("runs", { limit: 1 });
+const QUESTIONS = { lists: askForLists(), looks: LOOKS, ended: ENDED, newest: NEWEST };
 
 /** The moment that a page speaks of, and a text that changes as soon as a page would show something else. */
 export async function findMoment(
@@ -164,74 +199,58 @@ export async function findMoment(
   // The lag and the counts of a run under way grow all the time. They are no reason to render a page again, but in
   // the first sync, where they are all that there is.
   const still = found.lists.map((row) => ({ ...row, lag_s: null, replica_lag_s: null }));
-  const { uncounted, isStale, isLate, isBehind, replicaLagS } = freshness;
-  const progress = uncounted.includes("build") ? newest?.records : null;
+  const progress = freshness.uncounted.includes("build") ? newest?.records : null;
   // Ages are in minutes.
   const minute = now.toISOString().slice(0, 16);
-  const revision = [
-    minute,
-    service,
-    still,
-    newest?.run_id,
-    newest?.status,
-    isStale,
-    isLate,
-    isBehind,
-    replicaLagS,
-    progress,
-  ];
-  return { moment: pageMoment(freshness, now), revision: JSON.stringify(revision) };
+  const revision = JSON.stringify([minute, freshness, still, newest?.run_id, newest?.status, progress]);
+  return { moment: pageMoment(freshness, now), revision };
 }
 
-/** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
-export function renderAge(freshness: Freshness, now: Date): Markup {
-  const { asOf, isLate, unread, overdue } = freshness;
+/** The end of the header: of which moment the data is. It leads to the page of the mirror. */
+export function renderAge({ asOf, isLate, unread, overdue }: Freshness, now: Date): Markup {
   if (asOf === null) {
     const held = RESOURCES.length - unread.length;
-    const words =
-      held === 0
-        ? html`<b>No data yet</b> <small>never synced</small>`
-        : html`<b>No builds</b> <small>${held} of ${RESOURCES.length} lists</small>`;
-    return link("idle", "not known", words);
+    return held === 0
+      ? link("idle", "not known", "No data yet", "never synced")
+      : link("idle", "not known", "No builds", `${held} of ${RESOURCES.length} lists`);
   }
-  if (Number.isNaN(asOf.getTime()))
-    return link("warn", "look at the mirror", html`<b>Age not known</b> <small>a clock was wrong</small>`);
-  const ago = span(now.getTime() - asOf.getTime());
-  const isToday = now.getTime() - asOf.getTime() < 86_400_000;
-  const at = `${isToday ? "" : `${dayWords(asOf.getTime(), now)} `}${clockWords(asOf.getTime())}`;
-  const isWell = !isLate && unread.length === 0 && overdue.length === 0;
-  return link(
-    isWell ? "good" : "warn",
-    isWell ? "current" : "look at the mirror",
-    html`<span class="fresh-as">As of </span><b>${at} UTC</b> <small>${ago} ago</small>`,
-  );
+  const ms = asOf.getTime();
+  if (Number.isNaN(ms)) return link("warn", "look at the mirror", "Age not known", "a clock was wrong");
+  const isToday = now.getTime() - ms < DAY_MS;
+  const at = `${isToday ? clockWords(ms) : when(ms, now)} UTC`;
+  const ago = `${span(now.getTime() - ms)} ago`;
+  const as = html`<span class="fresh-as">As of </span>`;
+  return !isLate && unread.length === 0 && overdue.length === 0
+    ? link("good", "current", at, ago, as)
+    : link("warn", "look at the mirror", at, ago, as);
 }
 
-const link = (kind: MarkKind, word: string, words: Markup): Markup =>
-  html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${words}</span></a>`;
+const link = (kind: MarkKind, word: string, strong: string, small: string, before?: Markup): Markup =>
+  html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${before}<b>${strong}</b> <small>${small}</small></span></a>`;
 
-/** What limits the figures of every page, above them. Nothing where all is well. */
-export function renderLimits(freshness: Freshness, now: Date): Markup {
-  const { replicaLagS, isBehind, refreshedAt, failedAt, unread } = freshness;
+/** The limits of the figures of every page, above them. Nothing where all is well. */
+export function renderLimits({ replicaLagS, isBehind, refreshedAt, failedAt, unread }: Freshness, now: Date): Markup {
   // The replica comes first: what it has not replayed yet may be all that is missing.
-  const limits: Markup[] = [];
-  if (replicaLagS)
-    limits.push(html`<strong>This is a replica, which is ${replicaLagS}\u00a0s behind its primary.</strong>`);
-  if (unread.length > 0 && !unread.includes("build")) {
-    limits.push(html`The mirror is not whole yet: no sync has read ${listsOf(unread)} to the end.`);
-  }
-  if (isBehind || failedAt !== null) {
-    const computed =
-      refreshedAt === null
-        ? "The figures have not been computed yet"
-        : html`The figures were computed at ${momentTag(refreshedAt, now)}`;
-    limits.push(
-      failedAt === null
-        ? html`${computed}: a run has ended since, and they will include it soon;
+  const limits = [
+    replicaLagS
+      ? html`<strong>This is a replica, which is ${replicaLagS}\u00a0s behind its primary.</strong>`
+      : [],
+    unread.length > 0 && !unread.includes("build")
+      ? html`The mirror is not whole yet: no sync has read ${listsOf(unread)} to the end.`
+      : [],
+    isBehind || failedAt !== null
+      ? html`${
+          refreshedAt === null
+            ? "The figures have not been computed yet"
+            : html`The figures were computed at ${momentTag(refreshedAt, now)}`
+        }: ${
+          failedAt === null
+            ? html`a run has ended since, and they will include it soon;
       <code>docmirror report</code> updates them now.`
-        : html`${computed}: the next try failed at ${momentTag(failedAt, now)};
-      <code>docmirror doctor</code> says why.`,
-    );
-  }
+            : html`the next try failed at ${momentTag(failedAt, now)};
+      <code>docmirror doctor</code> says why.`
+        }`
+      : [],
+  ].flat();
   return html`${limits.map((limit) => html`<p class="limit" role="status">${mark("warn", "look here")} <span>${limit}</span></p>`)}`;
 }

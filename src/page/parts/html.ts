@@ -28,6 +28,15 @@ function joinLines(text: string): string {
 /** A piece of a page, escaped. */
 export type Markup = ReturnType<typeof html>;
 
+type Part = Markup | string | null | undefined | false;
+
+/** Parts in a row with something between them. One that is null, false or empty is left out. */
+export const joined = (parts: readonly Part[], between: Markup | string): Markup =>
+  html`${parts.filter(Boolean).map((part, place) => html`${place > 0 && between}${part}`)}`;
+
+/** Sentences one after the other. */
+export const sentences = (...parts: readonly Part[]): Markup => joined(parts, " ");
+
 const TEXT_LENGTH = 80;
 
 /**

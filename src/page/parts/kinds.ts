@@ -1,10 +1,15 @@
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { ask, pick, type Question, relation } from "../../report/ask.ts";
+import { counted, grouped } from "../../base/text.ts";
+import { ask, pick, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
+import { type Asks, groupBy, sumIn } from "./answers.ts";
+import type { Empty } from "./block.ts";
+import { isMore, renderCountChange } from "./changes.ts";
+import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { nearestChoices } from "./links.ts";
-import { type Period, within } from "./period.ts";
+import { type Days, daysName, type Period, rowsIn, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
   dependency: { label: "Missing dependency", meaning: "something the build needs is missing, or clashes" },
@@ -55,7 +60,7 @@ const kind = relation("error_classes");
 const rule = relation("error_rules");
 
 /** All kinds of error: those of the rules, and those of builds. */
-export const KINDS = ask("error_rules")`
+export const KINDS: Asks<{ readonly kind: string }> = ask("error_rules")`
 select ${rule.class} as kind from ${rule} union select ${kind.error_class} from ${kind} union select 'unclassified'`;
 
 /** Throws ConfigError that names the nearest kinds. */
@@ -68,8 +73,15 @@ export async function assertKindKnown(tx: TransactionSql, wrong: string | undefi
   throw new ConfigError(`there is no kind of error ${wrong}${nearest}`);
 }
 
-/** The failures of each day by class, of the period and of the one before it. */
-export function askForKinds({ start, last }: Period): Question {
+/** How many builds of a kind failed on a day. */
+export interface KindDay {
+  readonly day: string;
+  readonly error_class: string;
+  readonly failures: number;
+}
+
+/** The failures of each day by kind, of the period and of the one before it. */
+export function askForKinds({ start, last }: Period): Asks<KindDay> {
   const kind = pick(daily, "day", "error_class");
   return ask("error_fingerprints_daily")`
 select ${kind}, sum(${daily.failures}) as failures
@@ -77,4 +89,73 @@ from ${daily}
 where ${within(daily.day, start, last)}
 group by ${kind}
 order by ${kind}`;
+}
+
+/** A kind of error with its failed builds. */
+export interface Kind {
+  readonly name: string;
+  readonly days: readonly KindDay[];
+  /** In the period, and in the one before it. */
+  readonly now: number;
+  readonly before: number;
+}
+
+/** The failures by kind, the most frequent of the period first. */
+export function kindsOf(rows: readonly KindDay[], period: Days): Kind[] {
+  return [...groupBy(rows, ({ error_class }) => error_class)]
+    .map(([name, days]) => {
+      const now = sumIn(rowsIn(days, period), "failures");
+      return { name, days, now, before: sumIn(days, "failures") - now };
+    })
+    .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
+}
+
+/** Why the failures of some days are none: nothing is known where no build has finished. */
+export const noFailures = (finished: number): Empty =>
+  finished === 0
+    ? ["unknown", "Not known.", "No build of these days has finished."]
+    : [
+        "none",
+        "None failed.",
+        `${counted(finished, "build of these days has", "builds of these days have")} finished.`,
+      ];
+
+const HEIGHT = 34;
+
+interface KindRowsFacts {
+  readonly kinds: readonly Kind[];
+  readonly period: Period;
+  /** The address that the name of a kind leads to. */
+  href(kind: string): string;
+  /** Below the name: what it means, and its newest build. @default nothing */
+  small?(kind: string): Markup | string;
+  /** One more column. @default none */
+  readonly more?: { readonly head: string; cell(kind: string): Markup | string };
+  readonly now: Date;
+}
+
+/** Kinds of error with their failures by day on one scale, and against the period before. */
+export function renderKindRows({ kinds, period, href, small, more, now }: KindRowsFacts): Markup {
+  const spans = spansOf(period);
+  const rows = kinds.map((kind) => ({ ...kind, counts: countsBySpan(spans, kind.days) }));
+  const most = Math.max(0, ...rows.map(({ counts }) => mostADay(counts)));
+  const noun = spanNoun(spans);
+  const isKnown = period.before !== null;
+  const five = more && " five";
+  const shown = daysName({ first: period.start, last: period.last }, now);
+  return html`<div class="multi-head${five}" aria-hidden="true"><span>Error</span>
+    <span>Failed builds ${noun === "day" ? "a day" : `by ${noun}`}, ${shown}; one scale for all</span>
+    <span>Builds</span>${more && html`<span>${more.head}</span>`}
+    <span>${isKnown && "Change"}</span></div>
+<ul class="multi${five}">${rows.map(({ name, counts, now: failures, before }) => {
+    const told = `${kindLabel(name)}: ${counted(failures, "failed build")} on ${daysName(period, now)}${isKnown ? `, ${grouped(before)} before` : ""}`;
+    const look = isKnown && isMore(failures, before) ? "m-bad" : "m-ink";
+    return html`<li><span><a href="${href(name)}">${kindLabel(name)}</a>
+      ${small && html`<small>${small(name)}</small>`}</span>
+      ${drawMiniBars({ counts, most, height: HEIGHT, told, look, now })}
+      <span class="n">${grouped(failures)}${isKnown && html`<small>${grouped(before)} before</small>`}</span>
+      ${more && html`<span class="n">${more.cell(name)}</span>`}
+      <span>${isKnown && renderCountChange(failures, before)}</span></li>
+`;
+  })}</ul>`;
 }

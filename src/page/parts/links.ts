@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { resolveSpan } from "../../report/time-bounds.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords } from "./html.ts";
+import { foreign, html, joined, type Markup, shorten, slugWords, targetWords } from "./html.ts";
 import { icon } from "./marks.ts";
 
 /**
@@ -34,11 +34,13 @@ export interface Link {
 }
 
 /** Links in one line. */
-export function renderLinks(links: readonly Link[]): Markup {
-  return html`${links.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}`;
-}
+export const renderLinks = (links: readonly Link[]): Markup =>
+  joined(
+    links.map(({ href, words }) => html`<a href="${href}">${words}</a>`),
+    " · ",
+  );
 
-/** Links to what a wrong choice may mean. */
+/** Links to the choices that a wrong one may mean. */
 export const meantLinks = <Value>(
   nearest: readonly Value[],
   href: (value: Value) => string,
@@ -136,6 +138,15 @@ const MOST_LENGTH = 200;
 export const readText = (query: URLSearchParams, name: string): string | undefined =>
   query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
 
+/** The choice among the names of an object; undefined for any other text. */
+export function readOneOf<Name extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: Readonly<Record<Name, unknown>>,
+): Name | undefined {
+  return (Object.keys(choices) as Name[]).find((one) => one === query.get(name));
+}
+
 export interface Chip {
   readonly label: string;
   /** The value that it gives to the parameter; undefined for no filter. */
@@ -155,14 +166,17 @@ interface ChipsFacts {
   readonly chips: readonly Chip[];
 }
 
+/** The attribute of a link to what is shown already. */
+export const CURRENT = html` aria-current="true"`;
+
 /** One filter as a row of links. The others are kept; the page of the list begins anew. */
 export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFacts): Markup {
-  const current = html` aria-current="true"`;
-  return html`<nav class="chips" aria-label="${label}">${chips.map(({ label, value, count }) => {
-    const href = withQuery(path, { ...kept, [name]: value });
-    const number = count === undefined ? "" : html` <span>${grouped(count)}</span>`;
-    return html`<a href="${href}"${value === chosen ? current : ""}>${label}${number}</a>`;
-  })}</nav>`;
+  return html`<nav class="chips" aria-label="${label}">${chips.map(
+    ({ label, value, count }) =>
+      html`<a href="${withQuery(path, { ...kept, [name]: value })}"${value === chosen && CURRENT}>${label}${
+        count !== undefined && html` <span>${grouped(count)}</span>`
+      }</a>`,
+  )}</nav>`;
 }
 
 /** Hidden fields for what a form keeps. Undefined values are left out. */
@@ -171,6 +185,25 @@ export function keptFields(kept: Query): Markup {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
+
+interface SelectFacts {
+  readonly id: string;
+  /** The parameter of the query. */
+  readonly name: string;
+  readonly label: string;
+  /** The words for no choice. */
+  readonly any: string;
+  readonly chosen: string | undefined;
+  readonly options: readonly (readonly [value: string, words: string])[];
+}
+
+/** A field of a form to choose one of some values, or none. */
+export const renderSelect = ({ id, name, label, any, chosen, options }: SelectFacts): Markup =>
+  html`<label for="${id}">${label}</label>
+    <select id="${id}" name="${name}"><option value="">${any}</option>${options.map(
+      ([value, words]) =>
+        html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
+    )}</select>`;
 
 /** A search by text, as the parameter `q`. The other filters are kept. */
 export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {

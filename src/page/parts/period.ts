@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { parseTime, readTimeBounds } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "./answers.ts";
+import { type Asks, askEach } from "./answers.ts";
 import type { PageMoment } from "./freshness.ts";
 import { html, type Markup } from "./html.ts";
 import { type Chip, keptFields, type Query, renderChips } from "./links.ts";
@@ -93,6 +93,12 @@ export const dayText = (day: number): string => new Date(day * DAY_MS).toISOStri
 /** The number of a day that Postgres wrote. */
 export const dayNumber = (text: unknown): number => dayOf(Date.parse(String(text)));
 
+/** The rows of some days. */
+export function rowsIn<R extends { readonly day: string }>(rows: readonly R[], { first, last }: Days): R[] {
+  const [from, to] = [dayText(first), dayText(last)];
+  return rows.filter(({ day }) => day >= from && day <= to);
+}
+
 /** A day for people: `3 Nov`. */
 export const dayName = (day: number, now: Date): string => dayWords(day * DAY_MS, now);
 
@@ -111,7 +117,9 @@ export const lengthWords = (days: number): string =>
 const date = relation("dim_dates");
 
 /** The first day with a known build. */
-export const FIRST_DAY = ask("dim_dates")`select min(${date.day}) as first_day from ${date}`;
+export const FIRST_DAY: Asks<{ readonly first_day: string | null }> = ask(
+  "dim_dates",
+)`select min(${date.day}) as first_day from ${date}`;
 
 /** A day of a period as a date. */
 export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;
@@ -129,8 +137,8 @@ export async function findPeriod(
 ): Promise<Period> {
   const { days } = await askEach(tx, { days: FIRST_DAY });
   const firstDay = days[0]?.first_day;
-  const period = typeof firstDay === "string" ? resolvePeriod(choice, firstDay, moment, takesToday) : null;
-  if (period !== null) return period;
+  const period = firstDay && resolvePeriod(choice, firstDay, moment, takesToday);
+  if (period) return period;
   throw new ConfigError("no build of these days is known");
 }
 
@@ -140,7 +148,7 @@ const CHIP_DAYS = [7, 14, 30, 90];
  * The usual periods; those longer than what is known are left out. `kept` are the other
  * filters.
  */
-export function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, kept: Query): Markup {
+function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, kept: Query): Markup {
   const { known, usualLast, days, last } = period;
   const since = (length: number) => dayText(usualLast - length + 1);
   const all = usualLast - known + 1;
@@ -161,12 +169,23 @@ export function dayInput(name: string, label: string, value: string, first: numb
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${value}"${bound("min", first)}${bound("max", last)}>`;
 }
 
-/** The first and the last day as a form; `more` are its other fields, of the choices that it keeps. */
-export function renderPeriodForm(path: string, period: Period, more: Markup): Markup {
-  const day = (name: string, label: string, value: number) =>
-    dayInput(name, label, dayText(value), period.known);
-  return html`<form action="${path}" aria-label="Days">${day("since", "From", period.first)}
-    ${day("until", "to", period.last)}${more}<button>Show</button></form>`;
+/**
+ * The choice of days: the usual periods as links, and the first and the last day as a form. `kept` are the other choices,
+ * `fields` those of them that the form keeps or has fields for.
+ */
+export function renderPeriodBar(
+  path: string,
+  period: Period,
+  choice: PeriodChoice,
+  kept: Query,
+  fields: Markup,
+  more: Markup | string = "",
+): Markup {
+  const { first, last, known } = period;
+  return html`<div class="bar controls">${renderPeriodChips(path, period, choice, kept)}
+<form action="${path}" aria-label="Days">${dayInput("since", "From", dayText(first), known)}
+    ${dayInput("until", "to", dayText(last), known)}${fields}<button>Show</button></form>
+${more}</div>`;
 }
 
 /** One day of the past, as it was at its end by what is known now. One reader and one rule for the pages, files and feeds of it. */

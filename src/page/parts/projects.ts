@@ -8,10 +8,22 @@ import { foreign, html, type Markup } from "./html.ts";
 const NEAREST_SHOWN = 5;
 const FETCHED_ROWS = 1000;
 
+/** A row of `report.dim_projects`. */
+export interface Project extends Row {
+  readonly project_id: string;
+  readonly project_slug: string;
+  readonly project_name: string;
+  readonly default_version: string | null;
+  readonly is_deleted: boolean;
+  readonly is_listed: boolean | null;
+  readonly deleted_at: string | null;
+  readonly first_seen_at: string | null;
+}
+
 /** The projects with a slug: none, one, or several when a slug moved from one project to another. */
-export async function findProjects(tx: TransactionSql, slug: string): Promise<readonly Row[]> {
+export async function findProjects(tx: TransactionSql, slug: string): Promise<readonly Project[]> {
   const { text, params } = askFor("dim_projects", { project: slug });
-  return runText<Row>(tx, text, params);
+  return runText<Project>(tx, text, params);
 }
 
 /** The slugs that are most similar to an unknown one. */

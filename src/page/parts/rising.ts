@@ -1,51 +1,64 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "./answers.ts";
-import { shorten } from "./html.ts";
-import { withQuery } from "./links.ts";
+import { ask, inline, onPage, relation } from "../../report/ask.ts";
+import type { Asks } from "./answers.ts";
+import { foreign, html, type Markup, shorten } from "./html.ts";
+import { buildHref, withQuery } from "./links.ts";
 import { clockWords, momentMs, when } from "./marks.ts";
 import { dayNumber, dayText } from "./period.ts";
 
-/** The lines that rise, from the answer of `askForRising`. */
-export const readRising = (rows: readonly Row[]) =>
-  rows.map((row) => ({
-    id: String(row.error_line_id),
-    line: String(row.error_line),
-    /** In the 24 hours. */
-    projects: Number(row.projects),
-    failures: Number(row.failures),
-    /** In the 28 days before. */
-    before: Number(row.failures_before),
-    /** Since when, in milliseconds: the first build of the 24 hours. */
-    since: momentMs(row.since),
-    firstBuild: String(row.first_build_id),
-  }));
-
 /** An error line that came more often in the last 24 hours than chance explains, in many projects. */
-export type RisingLine = ReturnType<typeof readRising>[number];
+export interface RisingLine {
+  readonly error_line_id: string;
+  readonly error_line: string;
+  /** In the 24 hours. */
+  readonly projects: number;
+  readonly failures: number;
+  /** In the 28 days before. */
+  readonly failures_before: number;
+  /** When the first build of the 24 hours was triggered, and which it was. */
+  readonly since: string;
+  readonly first_build_id: string;
+}
 
-/** What a line says, without the name of its class, which says less: `No module named 'foo'`. */
+/** An error line without the name of its class, which says less: `No module named 'foo'`. */
 export const sayingOf = (line: string, most = 90): string =>
   shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
 
 /** `03:10` of today, else with its day. */
-export const sinceWords = ({ since }: RisingLine, now: Date): string =>
-  new Date(since).getUTCDate() === now.getUTCDate() ? clockWords(since) : when(since, now);
+export function sinceWords({ since }: RisingLine, now: Date): string {
+  const ms = momentMs(since);
+  return new Date(ms).getUTCDate() === now.getUTCDate() ? clockWords(ms) : when(ms, now);
+}
 
-/** `“No module named 'foo'” began at 03:10 and hit 40 projects`; where it came before, how often. */
+/** `“No module named 'foo'” began at 03:10 and hit 40 projects`; a line that came before rises. */
 export function risingWords(one: RisingLine, now: Date): string {
-  const saying = `“${sayingOf(one.line)}”`;
-  return one.before === 0
+  const saying = `“${sayingOf(one.error_line)}”`;
+  return one.failures_before === 0
     ? `${saying} began at ${sinceWords(one, now)} and hit ${counted(one.projects, "project")}`
     : `${saying} rises: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
 }
 
 /** How often it came before. */
-export const beforeWords = ({ failures, before }: RisingLine): string =>
+const beforeWords = ({ failures, failures_before: before }: RisingLine): string =>
   before === 0
     ? `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`
     : `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
+
+/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines. */
+export const sayRising = (one: RisingLine, now: Date) => ({
+  title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
+  sentence: `${risingWords(one, now)}.`,
+  evidence: beforeWords(one),
+});
+
+export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
+
+/** Links to all projects that it hit, and to the first of its builds. */
+export const risingLinks = (one: RisingLine, at: Date): readonly [projects: Markup, first: Markup] => [
+  html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${counted(one.projects, "project")}</a>`,
+  html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
+];
 
 /** The page of one error line, or of one kind, in the days up to `at`, its day included. */
 export function linesHref(of: { line: string } | { print: string }, at: Date, days = 14): string {
@@ -59,7 +72,7 @@ const known = relation("error_lines", "known");
 const date = relation("dim_dates");
 /** Fewer projects with a line are no news. */
 const FEWEST_PROJECTS = 5;
-/** With fewer days there is no saying what is usual. */
+/** With fewer days nothing can be called usual. */
 const FEWEST_DAYS = 7;
 /** A weekday may have twice the failures of another. */
 const MARGIN = 2;
@@ -69,7 +82,7 @@ const MOST_LINES = 20;
  * The error lines that hit many projects in the 24 hours up to `at`, and came more often than chance explains, by how often
  * they came in the 28 days before, or in as many whole days as are known.
  */
-export function askForRising(at: Date): Question {
+export function askForRising(at: Date): Asks<RisingLine> {
   const now = sql`${at.toISOString()}::timestamptz`;
   const isLast = sql`${build.triggered_at} > ${now} - interval '24 hours'`;
   return ask("error_lines")`

@@ -1,12 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, type Question, relation } from "../../report/ask.ts";
+import { ask, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row, sumIn } from "./answers.ts";
-import { foreign, html, type Markup, shorten } from "./html.ts";
+import { type Asks, askEach, countIn, sumIn } from "./answers.ts";
+import type { Count } from "./changes.ts";
+import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink } from "./links.ts";
-import { ICONS, icon, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
+import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 
 const STEP = 5;
@@ -45,6 +46,11 @@ function stripWords(outcomes: readonly string[], of: string): string {
     : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
 }
 
+/** The outcomes of the last builds of something, the oldest first. */
+export interface StripRow {
+  readonly outcomes: readonly string[] | null;
+}
+
 export interface StripBuild {
   readonly id: string;
   readonly outcome: string;
@@ -64,30 +70,65 @@ export function linkStrip(builds: readonly StripBuild[], current?: string): Mark
   })}</ol>`;
 }
 
-/** Why something fails: the kind of error and its line. The row is one of `report.failing_now`, or has its columns. */
-export function renderWhy(row: Row): Markup {
-  const line = row.error_line === null ? "" : html`<code>${foreign(String(row.error_line), 180)}</code>`;
-  return html`<p class="why"><b>${kindLabel(row.error_class)}</b>${line}</p>`;
+/** A series that fails: a row of `report.failing_now`, or one with its columns. */
+export interface Failing {
+  readonly version_slug: string;
+  readonly type: string;
+  readonly is_main: boolean | null;
+  readonly error_class: string;
+  readonly error_line: string | null;
+  readonly failing_since: string | null;
+  /** In a row. */
+  readonly failures: number;
+  readonly last_failed_at: string | null;
+  readonly last_failed_build_id: string;
+  readonly last_succeeded_at: string | null;
+  readonly last_succeeded_build_id: string | null;
 }
 
-/** The last build of what fails, how often it failed in a row, and when it was last good; without `now` only whether it ever was. */
-export function lastFailed(row: Row, now?: Date): Markup {
-  const failures = Number(row.failures);
-  const inRow = failures > 1 ? `, ${grouped(failures)} failures in a row` : "";
-  const at = now === undefined ? "" : html`, ${momentTag(row.last_failed_at, now)}`;
-  const isBrief = now === undefined && row.last_succeeded_build_id !== null;
-  return html`<span>build ${buildLink(row.last_failed_build_id)}${at}${inRow}${isBrief ? "" : html` · ${lastGood(row, failures)}`}</span>`;
+interface FailFacts {
+  /** The word of its mark, where it is not of the main docs. */
+  readonly part: string;
+  readonly name: Markup;
+  /** Behind its name. @default nothing */
+  readonly tags?: Markup | false;
+  /** Why it fails, and what else there is to say. */
+  readonly told: Markup;
+  /** Of its last builds, the oldest first. */
+  readonly outcomes: readonly string[];
 }
 
-function lastGood(row: Row, failures: number): Markup {
-  if (row.last_succeeded_build_id === null)
-    return failures === 1 ? html`its first build` : html`never succeeded`;
+/** A series that fails, as an item of a list. */
+export function renderFail(row: Failing, { part, name, tags, told, outcomes }: FailFacts, now: Date): Markup {
+  const isMain = row.is_main === true;
+  return html`<li>
+<span class="when">${age(row.failing_since, now)}</span>
+${isMain ? mark("bad", "main docs failing") : mark("bad2", part)}
+<div class="name">${name}${isMain && html`<span class="tag strong">main docs</span>`}${tags}</div>
+${told}
+${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
+</li>
+`;
+}
+
+/** Why something fails: the kind of error and its line. */
+export const renderWhy = ({ error_class, error_line: line }: Failing): Markup =>
+  html`<p class="why"><b>${kindLabel(error_class)}</b>${line !== null && html`<code>${foreign(line, 180)}</code>`}</p>`;
+
+/** The last build of what fails, how often it failed in a row, and when it was last good; without `now` only that it never was. */
+export function lastFailed(row: Failing, now?: Date): Markup {
+  const { failures } = row;
+  const isShown = now !== undefined || row.last_succeeded_build_id === null;
+  return html`<span>build ${buildLink(row.last_failed_build_id)}${now && html`, ${momentTag(row.last_failed_at, now)}`}${
+    failures > 1 && `, ${grouped(failures)} failures in a row`
+  }${isShown && html` · ${lastGood(row)}`}</span>`;
+}
+
+function lastGood(row: Failing): Markup | string {
+  if (row.last_succeeded_build_id === null) return row.failures === 1 ? "its first build" : "never succeeded";
   const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
-  const ago = Number.isNaN(before) ? "" : `, ${span(before)} before`;
-  return html`last good ${buildLink(row.last_succeeded_build_id)}${ago}`;
+  return html`last good ${buildLink(row.last_succeeded_build_id)}${!Number.isNaN(before) && `, ${span(before)} before`}`;
 }
-
-/** The main docs of projects (html of the default version) on each of the last ninety days. */
 
 export const MAIN_DAYS = 90;
 /** The width of a day in the picture. */
@@ -104,8 +145,19 @@ const firstOf = (at: Date): number => lastOf(at) - MAIN_DAYS + 1;
 export const shownProjects = (ids: readonly string[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(ids.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;
 
-/** A row for each of these projects and each day with a build of its main docs. */
-export const askForMainDays = (projectIds: readonly string[], at: Date): Question => ask("fact_builds")`
+/** The builds of the main docs of a project (html of its default version) on a day. */
+interface MainDayRow {
+  readonly project_id: string;
+  readonly day: string;
+  readonly builds: number;
+  readonly finished: number;
+  readonly succeeded: number;
+}
+
+/** A row for each of these projects and each day with such a build. */
+export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> => ask(
+  "fact_builds",
+)`
 select shown.project_id, days.*
 from ${shownProjects(projectIds)}
 cross join lateral (
@@ -121,7 +173,13 @@ cross join lateral (
 ) as days
 order by shown.project_id, day`;
 
-const LOOKS = {
+/** The days on which somebody looked. */
+const askForKnownDays = (at: Date): Asks<{ readonly day: string }> => ask("success_rate_daily")`
+select ${daily.day}
+from ${daily}
+where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`;
+
+const DAY_LOOKS = {
   good: "only successes",
   bad: "failures",
   open: "none finished",
@@ -129,35 +187,43 @@ const LOOKS = {
   unknown: "not known",
 } as const;
 
-function lookOf(row: Row | undefined, isKnown: boolean): keyof typeof LOOKS {
-  const finished = countIn(row, "finished");
-  if (row === undefined) return isKnown ? "none" : "unknown";
-  if (finished === 0) return "open";
-  return finished === countIn(row, "succeeded") ? "good" : "bad";
+interface MainDay {
+  readonly number: number;
+  /** Undefined for a day without builds. */
+  readonly row: MainDayRow | undefined;
+  readonly look: keyof typeof DAY_LOOKS;
 }
 
-export type MainDays = ReturnType<Awaited<ReturnType<typeof findMainDays>>>;
+/** The main docs of a project on each of the last ninety days. */
+export interface MainDays extends Count {
+  readonly days: readonly MainDay[];
+  readonly succeeded: number;
+  readonly finished: number;
+}
+
+function lookOf(row: MainDayRow | undefined, isKnown: boolean): MainDay["look"] {
+  if (row === undefined) return isKnown ? "none" : "unknown";
+  if (row.finished === 0) return "open";
+  return row.finished === row.succeeded ? "good" : "bad";
+}
 
 /** The days of each of these projects. A day that nobody looked at, or before the first known build, is not known. */
-export async function findMainDays(tx: TransactionSql, projectIds: readonly string[], at: Date) {
-  const { rows, known } = await askEach(tx, {
-    rows: askForMainDays(projectIds, at),
-    known: ask("success_rate_daily")`
-select ${daily.day}
-from ${daily}
-where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
-  });
-  const knownDays = new Set(known.map(({ day }) => day));
-  return (projectId: unknown) => {
-    const own = rows.filter(({ project_id }) => project_id === projectId);
-    const byDay = new Map(own.map((row) => [row.day, row]));
+export async function findMainDays(
+  tx: TransactionSql,
+  projectIds: readonly string[],
+  at: Date,
+): Promise<(projectId: string) => MainDays> {
+  const found = await askEach(tx, { rows: askForMainDays(projectIds, at), known: askForKnownDays(at) });
+  const known = new Set(found.known.map(({ day }) => day));
+  return (projectId) => {
+    const rows = found.rows.filter(({ project_id }) => project_id === projectId);
     const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
       const number = firstOf(at) + place;
       const text = dayText(number);
-      const row = byDay.get(text);
-      return { number, row, look: lookOf(row, knownDays.has(text)) };
+      const row = rows.find(({ day }) => day === text);
+      return { number, row, look: lookOf(row, known.has(text)) };
     });
-    return { days, succeeded: sumIn(own, "succeeded"), finished: sumIn(own, "finished") };
+    return { days, succeeded: sumIn(rows, "succeeded"), finished: sumIn(rows, "finished") };
   };
 }
 
@@ -166,25 +232,26 @@ where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
  * builds, no line one that is not known. With `now` each day has its words, for a pointer.
  */
 export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
-  const path = (draw: string, isOne: (day: MainDays["days"][number]) => boolean) =>
-    days.flatMap((day, place) => (isOne(day) ? [`M${DAY_STEP * (place + 0.5)} ${draw}`] : [])).join("");
-  const isKnown = (place: number) => (days[place] ?? { look: "unknown" }).look !== "unknown";
+  const path = (draw: string, isOne: (day: MainDay) => boolean) =>
+    days.flatMap((day, place) => (isOne(day) ? `M${DAY_STEP * (place + 0.5)} ${draw}` : [])).join("");
+  const isKnown = (place: number) => (days[place]?.look ?? "unknown") !== "unknown";
   const line = days.map((_, place) =>
     !isKnown(place) ? "" : isKnown(place - 1) ? `h${DAY_STEP}` : `M${DAY_STEP * place} 11h${DAY_STEP}`,
   );
-  const told = Object.entries(LOOKS).flatMap(([look, words]) => {
+  const told = Object.entries(DAY_LOOKS).flatMap(([look, words]) => {
     const count = days.filter((day) => day.look === look).length;
-    return count === 0 ? [] : [`${words} on ${count}`];
+    return count === 0 ? [] : `${words} on ${count}`;
   });
   const words = `${MAIN_DAYS} days of the main docs of ${of}: ${told.join(", ")}`;
-  const titles = days.map(({ number, row, look }, place) => {
-    const counts = `${countIn(row, "succeeded")} of ${counted(countIn(row, "finished"), "finished build")} succeeded`;
-    const told = look === "good" || look === "bad" ? counts : LOOKS[look];
-    return (
-      now &&
-      html`<rect class="m-none" x="${DAY_STEP * place}" width="${DAY_STEP}" height="22"><title>${dayName(number, now)}: ${told}</title></rect>`
-    );
-  });
+  const titles =
+    now &&
+    days.map(({ number, row, look }, place) => {
+      const counts =
+        row && row.finished > 0
+          ? `${row.succeeded} of ${counted(row.finished, "finished build")} succeeded`
+          : DAY_LOOKS[look];
+      return html`<rect class="m-none" x="${DAY_STEP * place}" width="${DAY_STEP}" height="22"><title>${dayName(number, now)}: ${counts}</title></rect>`;
+    });
   return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
     viewBox="0 0 ${DAY_STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
     <path class="axis" d="${line.join("")}"/>

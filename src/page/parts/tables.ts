@@ -1,21 +1,21 @@
 import type { Row } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
-import { type Query, withQuery } from "./links.ts";
+import { CURRENT, type Query, withQuery } from "./links.ts";
 import { icon } from "./marks.ts";
 
-/** A column of a list. Below 704 px each row is a card, and its cells have their labels. */
+/** A column of a table. Below 704 px each row of a list is a card, and its cells have their labels. */
 export interface Column<R = Row> {
-  readonly head: string;
+  readonly head: Markup | string;
   cell(row: R): Markup | string | number | null;
   /** Names the row for a screen reader, and is the title of a card. @default false */
   readonly isName?: boolean;
   /** Aligned to the right, as numbers are. @default false */
   readonly isNumber?: boolean;
-  /** Takes the whole width of a card. @default false */
-  readonly isWide?: boolean;
-  /** The label within a card, where the cell does not say it by itself. @default none */
+  /** In a card: over its whole width, or at its left. @default at its right */
+  readonly place?: "wide" | "left";
+  /** The label within a card. @default the head of a number, else none */
   readonly label?: string;
-  /** What the list is sorted by when its head is followed. @default it cannot be sorted by this column */
+  /** The order of the list when its head is followed. @default it cannot be sorted by this column */
   readonly sort?: string;
 }
 
@@ -23,7 +23,7 @@ interface SortFacts {
   readonly path: string;
   /** The other filters, which are kept. */
   readonly kept: Query;
-  /** What the list is sorted by, and which way. */
+  /** The order of the list, and which way it goes. */
   readonly by: string;
   readonly direction: "ascending" | "descending";
 }
@@ -32,15 +32,17 @@ interface ListTableFacts<R> {
   readonly caption: string;
   readonly columns: readonly Column<R>[];
   readonly rows: readonly R[];
+  /** Its class beside that of all lists. @default none */
+  readonly kind?: string;
   /** @default the list cannot be sorted */
   readonly sort?: SortFacts;
 }
 
 /** Rows as a table; on a phone as cards, with links to sort by above them. */
-export function renderListTable<R>({ caption, columns, rows, sort }: ListTableFacts<R>): Markup {
+export function renderListTable<R>({ caption, columns, rows, kind, sort }: ListTableFacts<R>): Markup {
   // The roles are written out: a table that is shown as cards would lose them.
-  return html`${sort === undefined ? "" : renderSorts(columns, sort)}
-    <table role="table" class="stack"><caption class="unseen">${caption}</caption>
+  return html`${sort && renderSorts(columns, sort)}
+    <table role="table" class="stack${kind && ` ${kind}`}"><caption class="unseen">${caption}</caption>
     <thead role="rowgroup"><tr role="row">${columns.map((column) => renderHeading(column, sort))}</tr></thead>
     <tbody role="rowgroup">
 ${rows.map(
@@ -50,53 +52,84 @@ ${rows.map(
 }
 
 function renderHeading<R>({ head, isNumber, sort: by }: Column<R>, sort: SortFacts | undefined): Markup {
-  const kind = isNumber ? html` class="num"` : "";
+  const kind = isNumber && html` class="num"`;
   if (by === undefined || sort === undefined)
     return html`<th role="columnheader" scope="col"${kind}>${head}</th>`;
   const isSorted = by === sort.by;
-  const order = isSorted ? html` aria-sort="${sort.direction}"` : "";
-  const arrow = isSorted ? icon(sort.direction === "ascending" ? "up" : "down") : "";
-  return html`<th role="columnheader" scope="col"${kind}${order}>
-    <a href="${sortHref(sort, by)}">${head}${arrow}</a></th>`;
+  return html`<th role="columnheader" scope="col"${kind}${isSorted && html` aria-sort="${sort.direction}"`}>
+    <a href="${sortHref(sort, by)}">${head}${isSorted && icon(sort.direction === "ascending" ? "up" : "down")}</a></th>`;
 }
 
 /** On a phone the head of the table is hidden, and these take its place. */
-function renderSorts<R>(columns: readonly Column<R>[], sort: SortFacts): Markup {
-  return html`<nav class="sorts chips" aria-label="Sort by"><span class="quiet">Sort by</span>${columns.map(
+const renderSorts = <R>(columns: readonly Column<R>[], sort: SortFacts): Markup =>
+  html`<nav class="sorts chips" aria-label="Sort by"><span class="quiet">Sort by</span>${columns.map(
     ({ head, sort: by }) =>
-      by === undefined
-        ? ""
-        : html`<a href="${sortHref(sort, by)}"${by === sort.by ? html` aria-current="true"` : ""}>${head}</a>`,
+      by && html`<a href="${sortHref(sort, by)}"${by === sort.by && CURRENT}>${head}</a>`,
   )}</nav>`;
-}
 
 const sortHref = ({ path, kept }: SortFacts, by: string): string => withQuery(path, { ...kept, sort: by });
 
-function renderCell<R>({ cell, isName, isNumber, isWide, label }: Column<R>, row: R): Markup {
-  const classes = [isName && "pname", isNumber && "num", isWide ? "wide" : !isName && "right"];
-  const kind = html` class="${classes.filter(Boolean).join(" ")}"`;
-  const tag = label === undefined ? "" : html` data-l="${label}"`;
-  return isName
-    ? html`<th role="rowheader" scope="row"${kind}>${cell(row)}</th>`
-    : html`<td role="cell"${kind}${tag}>${cell(row)}</td>`;
+function renderCell<R>(column: Column<R>, row: R): Markup {
+  const { head, isName, isNumber, place, label = isNumber && String(head).toLowerCase() } = column;
+  const cell = column.cell(row);
+  if (isName) return html`<th role="rowheader" scope="row" class="pname">${cell}</th>`;
+  const classes = [isNumber && "num", place === undefined ? "right" : place === "wide" && place];
+  return html`<td role="cell" class="${classes.filter(Boolean).join(" ")}"${label && html` data-l="${label}"`}>${cell}</td>`;
 }
 
-/** The figures of a chart as a table, folded below it; `heads` are the cells of its head. */
-export function renderFoldTable(
-  heads: readonly Markup[],
-  rows: Markup | readonly Markup[],
-  title = "The same as a table",
-): Markup {
+interface FoldTableFacts<R> {
+  /** @default The same as a table */
+  readonly title?: string;
+  readonly columns: readonly Column<R>[];
+  readonly rows: readonly R[];
+  /** Stands in place of the figures of a row. @default nothing does */
+  gap?(row: R): string | false;
+}
+
+/** The figures of a chart as a table, folded below it; its first column names the rows. */
+export function renderFoldTable<R>(facts: FoldTableFacts<R>): Markup {
+  const { title = "The same as a table", columns, rows, gap } = facts;
+  const kindOf = ({ isNumber }: Column<R>) => isNumber && html` class="num"`;
+  const [name, ...figures] = columns;
   return html`<details class="fold">
     <summary>${title}</summary>
     <div class="scroll" tabindex="0" role="region" aria-label="${title}">
-      <table><thead><tr>${heads}</tr></thead><tbody>${rows}</tbody></table>
+      <table><thead><tr>${columns.map((one) => html`<th scope="col"${kindOf(one)}>${one.head}</th>`)}</tr></thead><tbody>
+${rows.map((row) => {
+  const instead = gap?.(row);
+  return html`<tr><th scope="row">${name?.cell(row)}</th>${
+    instead
+      ? html`<td colspan="${figures.length}">${instead}</td>`
+      : figures.map((one) => html`<td${kindOf(one)}>${one.cell(row)}</td>`)
+  }</tr>
+`;
+})}</tbody></table>
     </div>
   </details>`;
 }
 
-/** A head of a column of numbers, or of words. */
-export const headCell = (words: string, kind: "num" | "" = ""): Markup =>
-  html`<th scope="col"${kind === "" ? "" : html` class="${kind}"`}>${words}</th>`;
+interface ListRow {
+  readonly name: Markup | string;
+  /** At the right: how old it is, as `age` draws it. */
+  readonly age?: Markup;
+  /** At the right. */
+  readonly figure?: Markup | string | undefined;
+  /** Below the name. */
+  readonly small?: Markup | string;
+}
 
-export const numberCell = (words: string | number): Markup => html`<td class="num">${words}</td>`;
+/** Rows of a name with an age or a figure, and `more` below them, where there is more than they show. */
+export const renderRows = (rows: readonly ListRow[], more?: Markup | string | false): Markup =>
+  html`<ul class="rows">${rows.map(
+    ({ name, age, figure, small }) => html`<li><span>${name}</span>${age}
+      ${figure !== undefined && html`<span class="n">${figure}</span>`}${small !== undefined && html`<small>${small}</small>`}</li>
+`,
+  )}</ul>${more && html`<p class="more">${more}</p>`}`;
+
+/** A fact by its label; false is left out. */
+export type Fact = readonly [label: string, words: Markup | string | false];
+
+export const renderFacts = (facts: readonly Fact[]): Markup =>
+  html`<dl class="facts">${facts.map(
+    ([label, words]) => words !== false && html`<div><dt>${label}</dt><dd>${words}</dd></div>`,
+  )}</dl>`;

@@ -2,14 +2,14 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { Row } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, type Drawing, nearestLinks, notice } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { feedHref, projectHref, readPageNumber, withQuery } from "../parts/links.ts";
+import { CURRENT, feedHref, projectHref, readPageNumber, withQuery } from "../parts/links.ts";
 import { age } from "../parts/marks.ts";
-import { findNearestProjects, findProjects } from "../parts/projects.ts";
+import { findNearestProjects, findProjects, type Project } from "../parts/projects.ts";
+import { renderRows } from "../parts/tables.ts";
 import { builds, onlyQuery, versions } from "./builds.ts";
 import type { ProjectChoice, ProjectScope, Subject } from "./project-scope.ts";
 import { causes, failing, projectVerdict } from "./project-verdict.ts";
@@ -28,12 +28,12 @@ const PROJECT: BlockPage<ProjectScope> = {
 /** The page of a project: whether its main docs are good, why not, and its builds. */
 export function projectPage({ name: slug, query }: Address): Drawing {
   const choice = parse(query);
-  const scopeOf = (project: Row, twins: readonly Row[], moment: PageMoment): ProjectScope => {
-    const id = String(project.project_id);
+  const scopeOf = (project: Project, twins: readonly Project[], moment: PageMoment): ProjectScope => {
+    const id = project.project_id;
     const kept = twins.length > 1 ? { id } : {};
     return {
       ...moment,
-      subject: { id, slug, mainVersion: String(project.default_version || "latest") },
+      subject: { id, slug, mainVersion: project.default_version || "latest" },
       project,
       choice,
       kept,
@@ -80,7 +80,7 @@ function parse(query: URLSearchParams): ProjectChoice {
 
 /** All projects with a slug, the ones that the service still has first, and of those the newest; and the chosen one. */
 async function findShown(tx: TransactionSql, slug: string, { id }: ProjectChoice) {
-  const seen = ({ first_seen_at }: Row) => String(first_seen_at ?? "");
+  const seen = ({ first_seen_at }: Project) => first_seen_at ?? "";
   const projects = (await findProjects(tx, slug)).toSorted(
     (a, b) =>
       Number(a.is_deleted) - Number(b.is_deleted) || (seen(a) < seen(b) ? 1 : seen(a) > seen(b) ? -1 : 0),
@@ -100,22 +100,22 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
 }
 
 /** Several projects with one slug: which one is shown, and links to the others. Nothing where there is one. */
-function renderTwins(projects: readonly Row[], shown: Subject, now: Date): Markup | string {
+function renderTwins(projects: readonly Project[], shown: Subject, now: Date): Markup | "" {
   if (projects.length < 2) return "";
   return renderBlock({
     id: "twins",
     title: `${counted(projects.length, "project")} have this slug`,
     note: html`It was given anew, or one was renamed. Each has builds of its own, and nothing here adds
       them up. The files are of the project that is shown.`,
-    body: html`<ul class="rows">${projects.map((project) => {
-      const id = String(project.project_id);
-      const href = withQuery(projectHref(shown.slug), { id });
-      const isShown = id === shown.id;
-      const until =
-        project.is_deleted === true ? html`gone since ${age(project.deleted_at, now)}` : "the service has it";
-      return html`<li><span><a href="${href}"${isShown ? html` aria-current="true"` : ""}>
-        ${foreign(String(project.project_name), 60)}, id ${foreign(id, 24)}</a>
-        ${isShown ? " (shown here)" : ""}</span><span>${until}</span></li>`;
-    })}</ul>`,
+    body: renderRows(
+      projects.map(({ project_id: id, project_name, is_deleted, deleted_at }) => ({
+        name: html`<a href="${withQuery(projectHref(shown.slug), { id })}"${id === shown.id && CURRENT}>
+          ${foreign(project_name, 60)}, id ${foreign(id, 24)}</a>
+          ${id === shown.id && " (shown here)"}`,
+        age: is_deleted
+          ? html`<span>gone since ${age(deleted_at, now)}</span>`
+          : html`<span>the service has it</span>`,
+      })),
+    ),
   });
 }

@@ -1,11 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, countIn, type Row } from "../parts/answers.ts";
-import { isKnownTime } from "../parts/charts.ts";
+import { type Asks, askEach } from "../parts/answers.ts";
+import { isKnownTime } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
+import type { Project } from "../parts/projects.ts";
+import type { Failing, StripRow } from "../parts/strips.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_now");
@@ -36,7 +38,7 @@ export interface ProjectChoice {
   readonly isAllSeries: boolean;
 }
 
-/** A project, and what is its main documentation. */
+/** A project, and its main documentation. */
 export interface Subject {
   readonly id: string;
   readonly slug: string;
@@ -44,32 +46,38 @@ export interface Subject {
   readonly mainVersion: string;
 }
 
-/** What the blocks of a project are about. */
+/** The moment of the page, its project, and the choice of the reader. */
 export interface ProjectScope extends PageMoment {
   readonly subject: Subject;
-  /** Its row of `report.dim_projects`. */
-  readonly project: Row;
+  readonly project: Project;
   readonly choice: ProjectChoice;
-  /** What its links keep: its id, where several projects have the slug. */
+  /** Its links keep its id where several projects have the slug. */
   readonly kept: Query;
-  /** The address of the page, with what its links keep. */
+  /** The address of the page with another choice. */
   href(query: Query): string;
 }
 
-/** What narrows the files of most blocks. */
+/** The parameters that narrow the files of most blocks. */
 export const OWN = { slug: null, id: null };
 
 /** The newest build first. */
 export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
 export const isOf = ({ subject }: ProjectScope): SQL => sql`${build.project_id} = ${subject.id}`;
 
-/** A number of the first row of an answer. */
-export const numberOf = (rows: readonly Row[], column: string): number => countIn(rows[0], column);
-
 // What the verdict and a block both ask.
 
 /** All builds of the project, and those of two weeks. */
-export function askForTotals(scope: ProjectScope): Question {
+interface TotalsRow {
+  readonly builds: number;
+  readonly finished: number;
+  readonly succeeded: number;
+  readonly first_triggered_at: string | null;
+  readonly week: number;
+  readonly week_before: number;
+}
+
+/** One row, or none without a build. */
+export function askForTotals(scope: ProjectScope): Asks<TotalsRow> {
   const total = relation("success_rate_by_project", "total");
   const today = sql`${scope.at.toISOString().slice(0, 10)}::date`;
   const ago = (span: string) =>
@@ -86,24 +94,57 @@ cross join (
 where ${total.project_id} = ${scope.subject.id}`;
 }
 
+export interface RecentBuild {
+  readonly outcome: string;
+  /** It finished, and its time is not known. */
+  readonly is_untimed: boolean;
+}
+
 /** The builds whose rate is shown, and those before them. */
-export const askForRecent = (scope: ProjectScope): Question => ask("fact_builds")`
+export const askForRecent = (scope: ProjectScope): Asks<RecentBuild> => ask("fact_builds")`
 select ${build.outcome}, ${build.finished_before} is not null and (${isKnownTime(build.duration_s_min, build.duration_s_max)}) is not true as is_untimed
 from ${build}
 where ${isOf(scope)}
 order by ${NEWEST}
 limit ${inline(2 * STRIP_BUILDS)}`;
 
-/** What fails: the main docs first, then the newest break. */
-export const askForFailing = ({ subject }: ProjectScope): Question => ask("failing_now")`
+/** A version and format of the project. An unknown version has the name that its builds call it by. */
+interface Series {
+  readonly version_id: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly reference: string | null;
+  readonly is_active: boolean | null;
+}
+
+export interface FailingSeries extends Series, Failing {
+  /** How many fail, and since when the oldest does. */
+  readonly total: number;
+  readonly oldest: string | null;
+}
+
+/** The series that fail: the main docs first, then the newest break. */
+export const askForFailing = ({ subject }: ProjectScope): Asks<FailingSeries> => ask("failing_now")`
 select ${pick(failing, ...columnsOf("failing_now"))}${onPage`, count(*) over () as total, min(${failing.failing_since}) over () as oldest`}
 from ${failing}
 where ${failing.project_id} = ${subject.id}
 order by ${failing.is_main} desc, ${failing.failing_since} desc nulls last, ${pick(failing, "version_slug", "version_id", "type", "reference")}${onPage`
 limit ${inline(MOST_FAILING)}`}`;
 
+export interface BuiltSeries extends Series {
+  readonly builds: number;
+  readonly finished: number;
+  readonly succeeded: number;
+  readonly last_triggered_at: string | null;
+  readonly is_deleted: boolean | null;
+  readonly is_failing: boolean;
+  readonly is_main: boolean | null;
+  /** How many there are. */
+  readonly total: number;
+}
+
 /** The versions and formats, in the order of the list. */
-export function askForSeries(scope: ProjectScope): Question {
+export function askForSeries(scope: ProjectScope): Asks<BuiltSeries> {
   const { id, mainVersion } = scope.subject;
   const of = relation("dim_versions", "version");
   const broken = relation("failing_now", "failing");
@@ -126,22 +167,22 @@ order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc
 limit ${inline(scope.choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
 }
 
-/** The last outcomes of listed series, the oldest first, by their rows. */
-export async function findStrips(tx: TransactionSql, { subject }: ProjectScope, rows: readonly Row[]) {
+/** The last outcomes of listed series, the oldest first. */
+export async function findStrips<S extends Series>(
+  tx: TransactionSql,
+  { subject }: ProjectScope,
+  series: readonly S[],
+): Promise<(one: S) => readonly string[]> {
   const own = relation("fact_builds", "build");
-  const series = rows.map(({ version_id, type, reference }, place) => ({
+  const shown = series.map(({ version_id, type, reference }, place) => ({
     place,
     version_id,
     type,
     reference,
   }));
-  const { strips } = await askEach(tx, {
-    strips:
-      rows.length === 0
-        ? null
-        : ask("fact_builds")`
+  const question: Asks<StripRow & { readonly place: number }> = ask("fact_builds")`
 select shown.place, last.outcomes
-from json_to_recordset(${JSON.stringify(series)}::text::json) as shown (place int, version_id text, type text, reference text)
+from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
 cross join lateral (
   select array_agg(${build.outcome} order by place desc) as outcomes
   from (
@@ -152,8 +193,8 @@ cross join lateral (
     order by ${NEWEST}
     limit ${inline(SERIES_STRIP)}
   ) as newest
-) as last`,
-  });
-  const outcomes = new Map(strips.map(({ place, outcomes }) => [rows[Number(place)], outcomes]));
-  return (row: Row) => (outcomes.get(row) as string[] | null | undefined) ?? [];
+) as last`;
+  const { strips } = await askEach(tx, { strips: series.length === 0 ? null : question });
+  const outcomes = new Map(strips.map(({ place, outcomes }) => [series[place], outcomes]));
+  return (one) => outcomes.get(one) ?? [];
 }

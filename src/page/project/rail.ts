@@ -1,29 +1,49 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
+import { type Asks, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
+import {
+  boundList,
+  boundWords,
+  isKnownTime,
+  KNOWN_WITHIN,
+  renderBoundKey,
+  type TimedBuild,
+  timedRows,
+} from "../parts/bounds.ts";
 import { rateDot } from "../parts/changes.ts";
-import { boundList, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/charts.ts";
-import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
+import { foreign, html, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { addressText, buildHref, buildLink, feedHref } from "../parts/links.ts";
-import { age, momentMs, momentTag, outcomeSign, span } from "../parts/marks.ts";
+import { addressText, buildHref, feedHref } from "../parts/links.ts";
+import { age, momentMs, momentTag, span } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
 import { findMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
-import { askForRecent, isOf, NEWEST, numberOf, OWN, type ProjectScope } from "./project-scope.ts";
+import { renderFacts, renderRows } from "../parts/tables.ts";
+import { askForRecent, isOf, NEWEST, OWN, type ProjectScope } from "./project-scope.ts";
 
 const build = relation("fact_builds");
 const dim = relation("dim_projects");
 const streak = relation("recoveries");
 
-/** What was fixed, newest first. */
+interface FixedSeries {
+  readonly version_slug: string;
+  readonly type: string;
+  readonly broke_at: string | null;
+  readonly recovered_at: string;
+  readonly recovered_build_id: string;
+  readonly failures: number;
+  readonly error_class: string;
+  /** How many there are. */
+  readonly total: number;
+}
+
+/** The series that were fixed, the newest first. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: OWN,
-  asks: ({ subject: { id } }: ProjectScope) => ({
+  asks: ({ subject: { id } }: ProjectScope): { rows: Asks<FixedSeries> } => ({
     rows: ask("recoveries")`
 select ${pick(streak, "version_slug", "type", "broke_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
   count(*) over () as total`}
@@ -32,46 +52,43 @@ where ${streak.project_id} = ${id} and not ${streak.is_open}
 order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc${onPage`\nlimit 5`}`,
   }),
   draw({ rows }, { now, subject: { slug } }) {
-    const total = numberOf(rows, "total");
+    const total = countIn(rows[0], "total");
     return {
       title: "Fixed",
       count: grouped(total),
       note: html`${total > rows.length && `The last ${rows.length}. `}<a href="${feedHref(slug)}">The feed of breaks and fixes</a>`,
       empty: total === 0 && ["unknown", "None yet.", "No failure of this project was followed by a success."],
-      body: html`<ul class="rows">${rows.map((row) => renderFixedSeries(row, now))}</ul>`,
+      body: renderRows(
+        rows.map((row) => {
+          const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
+          const failures = row.failures > 1 ? `, ${grouped(row.failures)} failures` : "";
+          return {
+            name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row.version_slug, row.type)}</a>`,
+            age: age(row.recovered_at, now),
+            small: `${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}`,
+          };
+        }),
+      ),
     };
   },
 });
 
-function renderFixedSeries(row: Row, now: Date): Markup {
-  const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
-  const failures = Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures` : "";
-  return html`<li><a href="${buildHref(String(row.recovered_build_id))}">
-    ${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}
-    <small>${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}
-    ${failures} · ${kindLabel(row.error_class)}</small></li>`;
-}
+const UNWATCHED = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
 
 /** How long the last builds took whose times are known. */
 export const times = block({
   id: "times",
   narrowedBy: OWN,
-  asks: (scope: ProjectScope) => ({
-    rows: ask("fact_builds")`
+  asks(scope: ProjectScope) {
+    const rows: Asks<TimedBuild> = ask("fact_builds")`
 select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
 from ${build}
 where ${isOf(scope)} and ${isKnownTime(build.duration_s_min, build.duration_s_max)}
-order by ${NEWEST}${onPage`\nlimit 6`}`,
-    recent: askForRecent(scope),
-  }),
+order by ${NEWEST}${onPage`\nlimit 6`}`;
+    return { rows, recent: askForRecent(scope) };
+  },
   draw({ rows, recent }) {
-    const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
-    const unwatched = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
-    const bars = rows.map((row) => {
-      const bound = { least: Number(row.duration_s_min), most: Number(row.duration_s_max) };
-      const words = formatBetween({ least_ms: bound.least * 1000, most_ms: bound.most * 1000 });
-      return { label: html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)}`, bound, words };
-    });
+    const untimed = recent.filter(({ is_untimed }) => is_untimed).length;
     return {
       title: "How long builds take",
       empty: rows.length === 0 && [
@@ -79,21 +96,20 @@ order by ${NEWEST}${onPage`\nlimit 6`}`,
         "Not known.",
         untimed === 0
           ? "No build of this project has finished."
-          : html`No build of it is known to within ${KNOWN_WITHIN}: ${unwatched}`,
+          : html`No build of it is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
       ],
-      body: html`${boundList(bars)}
+      body: html`${boundList(timedRows(rows, boundWords))}
 ${renderBoundKey("took at least so long", "may have taken so long")}
 ${
-  untimed === 0
-    ? ""
-    : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} it is not known to within
-        ${KNOWN_WITHIN}: ${unwatched}</p>`
+  untimed > 0 &&
+  html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} it is not known to within
+        ${KNOWN_WITHIN}: ${UNWATCHED}</p>`
 }`,
     };
   },
 });
 
-/** What a project is, as its record says; and who maintains it, where people may be seen. */
+/** The record of a project; and who maintains it, where people may be seen. */
 export const facts = block({
   id: "facts",
   narrowedBy: OWN,
@@ -102,30 +118,28 @@ export const facts = block({
   async draw(_found, { project, subject, now }, _said, tx) {
     if (subject.id === "-1") return null;
     const maintainers = await findMaintainers(tx, [subject.id]);
+    const keepers = maintainers?.get(subject.id);
     const quiet = (words: string) => html`<span class="quiet">${words}</span>`;
     const given = (column: string): string => String(project[column] ?? "");
     const text = (column: string, otherwise = "not said") =>
       given(column) === "" ? quiet(otherwise) : foreign(given(column), 200);
     const type = given("repo_type") && html` <small>${foreign(given("repo_type"), 20)}</small>`;
-    const keepers = maintainers?.get(subject.id);
-    const facts: [string, Markup | string | false][] = [
-      ["Name", text("project_name")],
-      ["Main docs", targetWords(subject.mainVersion, "html")],
-      ["Made with", text("documentation_type")],
-      ["Theme", text("theme")],
-      ["Language", given("programming_language") !== "" && text("programming_language")],
-      ["Repository", given("repo") === "" ? quiet("not said") : html`${addressText(given("repo"))}${type}`],
-      ["Maintained by", maintainers !== null && (keepers ? foreign(keepers, 200) : quiet("not known"))],
-      ["Branch of latest", text("default_branch", "none named")],
-      ["Created", text("published_on")],
-      ["Listed", project.is_listed === false ? "no" : "yes"],
-      ["First seen", momentTag(project.first_seen_at, now)],
-      ["Id", text("project_id")],
-    ];
-    const shown = facts.filter(([, words]) => words !== false);
     return {
       title: "Facts",
-      body: html`<dl class="facts">${shown.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
+      body: renderFacts([
+        ["Name", text("project_name")],
+        ["Main docs", targetWords(subject.mainVersion, "html")],
+        ["Made with", text("documentation_type")],
+        ["Theme", text("theme")],
+        ["Language", given("programming_language") !== "" && text("programming_language")],
+        ["Repository", given("repo") === "" ? quiet("not said") : html`${addressText(given("repo"))}${type}`],
+        ["Maintained by", maintainers !== null && (keepers ? foreign(keepers, 200) : quiet("not known"))],
+        ["Branch of latest", text("default_branch", "none named")],
+        ["Created", text("published_on")],
+        ["Listed", project.is_listed === false ? "no" : "yes"],
+        ["First seen", momentTag(project.first_seen_at, now)],
+        ["Id", text("project_id")],
+      ]),
     };
   },
 });
@@ -152,7 +166,7 @@ export const days = block({
       ],
       body: html`${drawMainDays(main, subject.slug, now)}
 <p class="strip-ends"><span>${first}</span><span>${last}</span></p>
-${rateDot(main.succeeded, main.finished)}`,
+${rateDot(main)}`,
     };
   },
 });

@@ -1,14 +1,22 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type Row } from "../parts/answers.ts";
+import { type Asks, askEach } from "../parts/answers.ts";
 import { rateDot } from "../parts/changes.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
-import { buildHref, projectHref, projectLink, withQuery } from "../parts/links.ts";
-import { age, agoWords, mark, outcomeMark, outcomeSign } from "../parts/marks.ts";
+import {
+  foreign,
+  html,
+  joined,
+  type Markup,
+  shorten,
+  slugWords,
+  targetWords,
+  wholePercent,
+} from "../parts/html.ts";
+import { projectHref, withQuery } from "../parts/links.ts";
+import { age, agoWords, mark } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import {
   drawMainDays,
@@ -16,97 +24,106 @@ import {
   findMainDays,
   MAIN_DAYS,
   type MainDays,
+  type StripRow,
   shownProjects,
 } from "../parts/strips.ts";
 import type { Column } from "../parts/tables.ts";
 
-/** A project with what stands in its row. */
-export interface ProjectListRow {
-  /** A row of `report.project_states`. */
-  readonly row: Row;
-  /** The outcomes of its last builds, the oldest first. */
+/** A row of `report.project_states`. */
+export interface ProjectState {
+  readonly project_id: string;
+  readonly project_slug: string;
+  readonly project_name: string;
+  readonly state: string;
+  /** How many series fail, since when the worst does, and since when the newest. */
+  readonly failing: number;
+  readonly failing_since: string | null;
+  readonly newest_failing_since: string | null;
+  readonly stuck: number;
+  readonly succeeded: number | null;
+  readonly finished: number | null;
+  readonly last_triggered_at: string | null;
+}
+
+/** A series that fails. */
+interface FailingRow {
+  readonly project_id: string;
+  readonly version_id: string;
+  readonly version_slug: string;
+  readonly type: string;
+}
+
+/** A project, and what its row shows beside. */
+export interface ProjectListRow extends ProjectState {
+  /** Of its last builds, the oldest first. */
   readonly outcomes: readonly string[];
-  /** Rows of `report.failing_now`: what fails in it. */
-  readonly failing: readonly Row[];
+  readonly series: readonly FailingRow[];
   readonly days: MainDays;
   /** Another project of the list has its slug. */
   readonly isTwin: boolean;
 }
 
-/** The strips and the failures of the listed projects. */
 export async function findProjectRows(
   tx: TransactionSql,
-  list: readonly Row[],
+  list: readonly ProjectState[],
   at: Date,
 ): Promise<ProjectListRow[]> {
   if (list.length === 0) return [];
-  const idsOf = (rows: readonly Row[]) => rows.map(({ project_id }) => String(project_id));
-  const days = await findMainDays(tx, idsOf(list), at);
+  const idsOf = (rows: readonly ProjectState[]) => rows.map(({ project_id }) => project_id);
+  const daysOf = await findMainDays(tx, idsOf(list), at);
   const { strips, failing } = await askEach(tx, {
     strips: askForProjectStrips(idsOf(list)),
     failing: askForFailing(idsOf(list.filter(({ state }) => state === "failing"))),
   });
-  const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
   return list.map((row) => ({
-    row,
-    outcomes: outcomes.get(row.project_id) ?? [],
-    failing: failing.filter(({ project_id }) => project_id === row.project_id),
-    days: days(row.project_id),
+    ...row,
+    outcomes: strips.find(({ project_id }) => project_id === row.project_id)?.outcomes ?? [],
+    series: failing.filter(({ project_id }) => project_id === row.project_id),
+    days: daysOf(row.project_id),
     isTwin: list.some((other) => other !== row && other.project_slug === row.project_slug),
   }));
 }
 
 /** The columns of the list of projects. */
-export function projectColumns(now: Date): Column<ProjectListRow>[] {
-  return [
-    { head: "Project", isName: true, sort: "name", cell: nameOf },
-    { head: "State", sort: "state", cell: ({ row, failing }) => stateOf(row, failing, now) },
-    {
-      head: `Last ${ROW_STRIP_BUILDS} builds`,
-      cell: ({ row, outcomes }) =>
-        drawStrip(outcomes, shorten(String(row.project_slug), 60), ROW_STRIP_BUILDS),
-    },
-    {
-      head: "Succeeded",
-      sort: "rate",
-      cell: ({ row }) => rateDot(Number(row.succeeded), Number(row.finished)),
-    },
-    {
-      head: `Main docs, ${MAIN_DAYS} days`,
-      isWide: true,
-      label: `main docs, ${MAIN_DAYS} days`,
-      cell: ({ row, days }) => html`${drawMainDays(days, shorten(String(row.project_slug), 60))}
-        <small>${days.finished === 0 ? "none finished" : `${wholePercent(days.succeeded / days.finished)} of ${grouped(days.finished)}`}</small>`,
-    },
-    {
-      head: "Last build",
-      isNumber: true,
-      isWide: true,
-      label: "last build",
-      sort: "last",
-      cell: ({ row }) => age(row.last_triggered_at, now),
-    },
-  ];
+export const projectColumns = (now: Date): Column<ProjectListRow>[] => [
+  { head: "Project", isName: true, sort: "name", cell: nameOf },
+  { head: "State", sort: "state", cell: (row) => stateOf(row, now) },
+  {
+    head: `Last ${ROW_STRIP_BUILDS} builds`,
+    cell: ({ outcomes, project_slug }) => drawStrip(outcomes, shorten(project_slug, 60), ROW_STRIP_BUILDS),
+  },
+  { head: "Succeeded", sort: "rate", cell: rateDot },
+  {
+    head: `Main docs, ${MAIN_DAYS} days`,
+    place: "wide",
+    label: `main docs, ${MAIN_DAYS} days`,
+    cell: ({ project_slug, days }) => html`${drawMainDays(days, shorten(project_slug, 60))}
+      <small>${days.finished === 0 ? "none finished" : `${wholePercent(days.succeeded / days.finished)} of ${grouped(days.finished)}`}</small>`,
+  },
+  {
+    head: "Last build",
+    isNumber: true,
+    place: "wide",
+    sort: "last",
+    cell: ({ last_triggered_at }) => age(last_triggered_at, now),
+  },
+];
+
+function nameOf({ project_id, project_slug: slug, project_name, isTwin }: ProjectListRow): Markup {
+  const href = withQuery(projectHref(slug), { id: isTwin ? project_id : undefined });
+  const name = project_name !== slug && foreign(project_name, 60);
+  const id = isTwin && html`id ${foreign(project_id, 24)}`;
+  return html`<a href="${href}">${slugWords(slug)}</a>${(name || id) && html`<small>${joined([name, id], ", ")}</small>`}`;
 }
 
-function nameOf({ row, isTwin }: ProjectListRow): Markup {
-  const slug = String(row.project_slug);
-  const href = isTwin ? withQuery(projectHref(slug), { id: String(row.project_id) }) : projectHref(slug);
-  const name = row.project_name === slug ? "" : foreign(String(row.project_name), 60);
-  const id = isTwin ? html`${name === "" ? "" : ", "}id ${foreign(String(row.project_id), 24)}` : "";
-  return html`<a href="${href}">${slugWords(slug)}</a>${name === "" && id === "" ? "" : html`<small>${name}${id}</small>`}`;
-}
-
-function stateOf(row: Row, failing: readonly Row[], now: Date): Markup {
-  const [sign, words, ...more] = describe(row, failing, now);
-  const stuck = Number(row.stuck);
-  const notes = [...more, stuck > 0 && `${stuck} stuck`].filter(Boolean).join(", ");
-  return html`<span class="state">${sign}<span>${words}${notes === "" ? "" : html` <small>${notes}</small>`}</span></span>`;
+function stateOf(row: ProjectListRow, now: Date): Markup {
+  const [sign, words, ...more] = describe(row, now);
+  const notes = [...more, row.stuck > 0 && `${row.stuck} stuck`].filter(Boolean).join(", ");
+  return html`<span class="state">${sign}<span>${words}${notes && html` <small>${notes}</small>`}</span></span>`;
 }
 
 function describe(
-  row: Row,
-  failing: readonly Row[],
+  row: ProjectListRow,
   now: Date,
 ): [sign: Markup, words: string, ...notes: (string | false | null)[]] {
   // As old as what is worst in it.
@@ -115,11 +132,11 @@ function describe(
   const newest = isOlder && `newest ${agoWords(row.newest_failing_since, now)}`;
   switch (row.state) {
     case "main_failing": {
-      const others = Number(row.failing) - 1;
+      const others = row.failing - 1;
       return [mark("bad", "failing"), "Main docs fail", since, others > 0 && `${others} more`, newest];
     }
     case "failing":
-      return [mark("bad2", "failing in part"), partWords(row, failing), since, newest];
+      return [mark("bad2", "failing in part"), partWords(row), since, newest];
     case "good":
       return [mark("good", "succeeded"), "Good"];
     default:
@@ -127,39 +144,17 @@ function describe(
   }
 }
 
-/** What fails, in few words: the series where it is one, else how many versions or formats. */
-function partWords(row: Row, failing: readonly Row[]): string {
-  const count = Number(row.failing);
-  const [first] = failing;
+/** The failing series in few words: it where it is one, else how many versions or formats. */
+function partWords({ failing: count, series }: ProjectListRow): string {
+  const [first] = series;
   if (count === 1 && first) return `${targetWords(first.version_slug, first.type)} fails`;
-  const versions = new Set(failing.map(({ version_id }) => version_id)).size;
-  return versions === count ? `${counted(count, "version")} fail` : `${counted(count, "format")} fail`;
+  const versions = new Set(series.map(({ version_id }) => version_id)).size;
+  return `${counted(count, versions === count ? "version" : "format")} fail`;
 }
 
-const build = relation("fact_builds");
-
-/** The build whose id was searched for, if there is one. */
-export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
-  const { rows } = await askEach(tx, {
-    rows: askFor("fact_builds", { limit: 1 }, [sql`${build.build_id} = ${id}`]),
-  });
-  return rows[0];
-}
-
-/** A build that was searched for, with the link to its page. */
-export function renderBuildHit(row: Row, now: Date): Markup {
-  const id = String(row.build_id);
-  const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
-  return html`<section class="block hit" id="build" aria-labelledby="build-t">
-${outcomeSign(row.outcome)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
-<p class="note">${outcomeMark(row.outcome).word}${why}
-  · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
-</section>`;
-}
-
-/** What the strips and the rates of a list mean. */
-export function renderListKey(): Markup {
-  return html`<p class="key"><span>
+/** The meaning of the strips and the rates of a list. */
+export const renderListKey = (): Markup =>
+  html`<p class="key"><span>
     <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
     <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
     <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
@@ -168,7 +163,6 @@ export function renderListKey(): Markup {
     <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
     <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
     succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
-}
 
 const project = relation("project_states");
 const failing = relation("failing_now", "failing");
@@ -176,7 +170,7 @@ const failing = relation("failing_now", "failing");
 /** The rows of a page of the list. */
 export const PROJECTS_PER_PAGE = 25;
 /** Builds of a project in its strip. */
-export const ROW_STRIP_BUILDS = 30;
+const ROW_STRIP_BUILDS = 30;
 
 const state = (label: string, which: string, condition: SQL) => ({ label, which, condition });
 
@@ -192,7 +186,7 @@ export const STATES = {
 export type State = keyof typeof STATES;
 
 /**
- * What the list is sorted by. The rate is sorted by the upper end of its interval, so that a project with one
+ * The orders of the list. The rate is sorted by the upper end of its interval, so that a project with one
  * failed build does not come first.
  */
 export const PROJECT_SORTS = {
@@ -221,22 +215,25 @@ export interface ProjectsChoice {
   readonly mine?: Mine | undefined;
 }
 
-/** Whether a text names a state. */
-export function isState(text: string): text is State {
-  return Object.hasOwn(STATES, text);
-}
+export const isState = (text: string | undefined): text is State =>
+  text !== undefined && Object.hasOwn(STATES, text);
 
 /** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
   return ask("project_states")`${pageOf(choice, project, isFound(choice))}`;
 }
 
+/** A project with the counts of all; nulls in place of the project where the page has none. */
+export type CountedProject = { readonly [Name in keyof ProjectState]: ProjectState[Name] | null } & {
+  readonly [Name in `${"all" | "found"}_${State | "any"}`]: number;
+};
+
 /**
  * One page of the list, and in each of its rows how many projects are in each state: `all_STATE`, and of those
  * that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
  * states of all projects take most of its time.
  */
-export function askForCountedProjects(choice: ProjectsChoice): Question {
+export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProject> {
   const counts = Object.entries({ any: { condition: sql`true` }, ...STATES }).map(
     ([name, { condition }]) => sql`count(*) filter (where ${condition}) as all_${sql.raw(name)},
     count(*) filter (where ${condition} and is_found) as found_${sql.raw(name)}`,
@@ -272,7 +269,7 @@ function isFound({ q, mine }: ProjectsChoice): SQL {
 }
 
 /** The states of the projects with these slugs. */
-export function askForSlugs(slugs: readonly string[]): Question {
+export function askForSlugs(slugs: readonly string[]): Asks<ProjectState> {
   return ask("project_states")`
 select ${pick(project, ...columnsOf("project_states"))}
 from ${project}
@@ -284,7 +281,9 @@ order by ${pick(project, "project_slug", "project_id")}`;
  * The last outcomes of each project, the oldest first, in one row each. Builds without a date count as the
  * oldest; they have a query of their own, so that the index gives the newest ones of the others.
  */
-export function askForProjectStrips(projectIds: readonly string[]): Question {
+function askForProjectStrips(
+  projectIds: readonly string[],
+): Asks<StripRow & { readonly project_id: string }> {
   const build = relation("fact_builds");
   const byId = sql`length(${build.build_id}) desc, ${build.build_id} desc`;
   const newest = (isDated: SQL, order?: SQL) => sql`(
@@ -307,8 +306,8 @@ cross join lateral (
 ) as last`;
 }
 
-/** What fails in each of these projects, one row a series. */
-export function askForFailing(projectIds: readonly string[]): Question {
+/** The series that fail in each of these projects. */
+function askForFailing(projectIds: readonly string[]): Asks<FailingRow> {
   return ask("failing_now")`
 select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
 from ${shownProjects(projectIds)}

@@ -1,7 +1,6 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
-import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type Row } from "../parts/answers.ts";
+import { askEach } from "../parts/answers.ts";
 import {
   type BlockPage,
   block,
@@ -11,13 +10,18 @@ import {
   renderHead,
   renderNoRows,
 } from "../parts/block.ts";
+import { type Build, findBuild } from "../parts/builds.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { foreign, html, type Markup, shorten } from "../parts/html.ts";
+import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
 import {
+  buildHref,
   type Link,
   nearestChoices,
+  projectLink,
   type Query,
+  readOneOf,
   readPageNumber,
   readText,
   renderChips,
@@ -25,22 +29,22 @@ import {
   renderSearchForm,
   withQuery,
 } from "../parts/links.ts";
+import { age, outcomeMark, outcomeSign } from "../parts/marks.ts";
 import { findMine, findNearestProjects, type Mine, renderMine } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
 import {
   askForCountedProjects,
   askForProjects,
   askForSlugs,
-  findBuildHit,
+  type CountedProject,
   findProjectRows,
   isState,
   PROJECT_SORTS,
   PROJECTS_PER_PAGE,
   type ProjectListRow,
-  type ProjectSort,
+  type ProjectState,
   type ProjectsChoice,
   projectColumns,
-  renderBuildHit,
   renderListKey,
   STATES,
   type State,
@@ -50,14 +54,14 @@ import { findSearched } from "./searched.ts";
 const PATH = "/projects";
 const STATE_NAMES = Object.keys(STATES) as State[];
 
-/** How many projects there are, and the build whose id was searched for. */
+/** How many projects there are; and the build and the person of the name that was searched for. */
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
-  async draw({ list }, { choice: { q }, isBuilt, now }, _said, tx) {
-    const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
+  async draw({ list: [first] }, { choice: { q }, isBuilt, now }, _said, tx) {
+    const build = q && (await findBuild(tx, q));
     const person = await findMine(tx, q);
-    return html`${renderHead("Projects", sayHowMany(countsOf(list[0]), isBuilt))}
-${build === undefined ? "" : renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
+    return html`${renderHead("Projects", sayHowMany(countsOf(first), isBuilt))}
+${build && renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
   },
 });
 
@@ -68,12 +72,8 @@ const projects = block({
   file: ({ choice }) => askForProjects(choice),
   async draw({ list }, { choice, now, at }, _said, tx) {
     const { q } = choice;
-    const rows = await findProjectRows(
-      tx,
-      list.filter(({ project_id }) => project_id !== null),
-      at,
-    );
     const count = countsOf(list[0]);
+    const rows = await findProjectRows(tx, list.filter(isProject), at);
     const isUnnamed = q !== undefined && count("all") > 0 && count("found") === 0;
     const alike = isUnnamed ? await findAlike(tx, q, at) : [];
     const total = foundBy(choice, count);
@@ -86,6 +86,18 @@ ${rows.length === 0 ? renderNoMatch(choice, count, alike, now) : renderList(choi
     };
   },
 });
+
+const isProject = (row: CountedProject): row is CountedProject & ProjectState => row.project_id !== null;
+
+/** A build that was searched for, with the link to its page. */
+const renderBuildHit = (
+  build: Build,
+  now: Date,
+): Markup => html`<section class="block hit" id="build" aria-labelledby="build-t">
+${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_id)}">Build ${foreign(build.build_id, 24)}</a></h2>
+<p class="note">${outcomeMark(build.outcome).word}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
+  · ${targetWords(build.version_slug, build.type)} of ${projectLink(build.project_slug)} · ${age(build.triggered_at, now)} ago</p>
+</section>`;
 
 /** A person of the name that was searched for. */
 const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section class="block hit" id="person">
@@ -136,23 +148,20 @@ ${await draw(undefined)}`;
   };
 }
 
-function parse(query: URLSearchParams): ProjectsChoice {
-  const sort = query.get("sort") ?? "";
-  return {
-    q: readText(query, "q"),
-    state: shorten(readText(query, "state") ?? "", 40) || undefined,
-    sort: Object.hasOwn(PROJECT_SORTS, sort) ? (sort as ProjectSort) : "last",
-    page: readPageNumber(query),
-  };
-}
+const parse = (query: URLSearchParams): ProjectsChoice => ({
+  q: readText(query, "q"),
+  state: shorten(readText(query, "state") ?? "", 40) || undefined,
+  sort: readOneOf(query, "sort", PROJECT_SORTS) ?? "last",
+  page: readPageNumber(query),
+});
 
 /** How many projects are in a state, or in any: of all, or of those that the search finds. */
 type Counts = (which: "all" | "found", state?: State | "any") => number;
 
 const countsOf =
-  (row: Row | undefined): Counts =>
+  (row: CountedProject | undefined): Counts =>
   (which, state = "any") =>
-    Number(row?.[`${which}_${state}`] ?? 0);
+    row?.[`${which}_${state}`] ?? 0;
 
 const foundBy = ({ state }: ProjectsChoice, count: Counts): number =>
   state === undefined ? count("found") : isState(state) ? count("found", state) : 0;
@@ -167,17 +176,13 @@ function sayHowMany(count: Counts, isBuilt: boolean): string | undefined {
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {
-  const which =
-    state === undefined
-      ? ""
-      : isState(state)
-        ? ` ${STATES[state].which}`
-        : ` that are “${shorten(state, 40)}”`;
-  if (q === undefined) return which === "" ? "All projects" : `Projects${which}`;
-  return `Projects like “${shorten(q, 60)}”${which}`;
+  const words = q === undefined ? "Projects" : `Projects like “${shorten(q, 60)}”`;
+  if (isState(state)) return `${words} ${STATES[state].which}`;
+  if (state !== undefined) return `${words} that are “${shorten(state, 40)}”`;
+  return q === undefined ? "All projects" : words;
 }
 
-/** What every link of the list keeps. The usual order needs no word. */
+/** The choice as every link of the list keeps it. The usual order needs no word. */
 const keptBy = ({ q, state, sort, mine }: ProjectsChoice) => ({
   q,
   state,
@@ -219,21 +224,22 @@ function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly Pr
     return renderNoRows("no-match", "No such page.", `This choice has ${counted(total, "project")}.`, [
       { href: withQuery(PATH, keptBy(choice)), words: "The first page" },
     ]);
-  const strong = state !== undefined && !isState(state) ? "There is no such state." : "No project matches.";
-  const isUnnamed = q !== undefined && count("found") === 0;
-  const unnamed = isUnnamed ? html`Neither a slug nor a name contains ${foreign(q, 60)}. ` : "";
+  const strong = state === undefined || isState(state) ? "No project matches." : "There is no such state.";
+  const unnamed =
+    q !== undefined && count("found") === 0 && html`Neither a slug nor a name contains ${foreign(q, 60)}. `;
   const say = html`${unnamed}That says nothing about builds: ${counted(all, "project is", "projects are")} outside this choice.`;
-  const meant = html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
-${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`;
   return html`${renderNoRows("no-match", strong, say, waysOut(choice, count))}
-${alike.length === 0 ? "" : meant}`;
+${
+  alike.length > 0 &&
+  html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
+${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
+}`;
 }
 
 async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<ProjectListRow[]> {
   const slugs = await findNearestProjects(tx, q);
-  if (slugs.length === 0) return [];
-  const { rows } = await askEach(tx, { rows: askForSlugs(slugs) });
-  const place = ({ project_slug }: Row) => slugs.indexOf(String(project_slug));
+  const { rows } = await askEach(tx, { rows: slugs.length === 0 ? null : askForSlugs(slugs) });
+  const place = ({ project_slug }: ProjectState) => slugs.indexOf(project_slug);
   return findProjectRows(
     tx,
     rows.toSorted((a, b) => place(a) - place(b)),
@@ -241,10 +247,10 @@ async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<Proje
   );
 }
 
-function waysOut({ q, state, sort }: ProjectsChoice, count: Counts): Link[] {
-  const { sort: kept } = keptBy({ q, state, sort, page: 1 });
+function waysOut({ q, state, sort, page }: ProjectsChoice, count: Counts): Link[] {
+  const { sort: kept } = keptBy({ q, state, sort, page });
   const to = (choice: Query) => withQuery(PATH, { sort: kept, ...choice });
-  const known = state !== undefined && isState(state) ? state : undefined;
+  const known = isState(state) ? state : undefined;
   const nearest =
     state === undefined || known ? [] : nearestChoices(state, STATE_NAMES, (name) => STATES[name].label);
   const ofState = known && count("all", known);

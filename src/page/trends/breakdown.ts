@@ -1,18 +1,17 @@
+/** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
+import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
+import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
-import { type Count, rateDot } from "../parts/changes.ts";
-import { foreign, html, percent, wholePercent } from "../parts/html.ts";
-import { askForKinds } from "../parts/kinds.ts";
+import { type Count, rateChange, rateDot, shareWords } from "../parts/changes.ts";
+import { foreign, html, wholePercent } from "../parts/html.ts";
+import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { renderKindRows } from "../parts/mini-bars.ts";
-import { kindsOf, noFailures, outcomesOf } from "../parts/outcomes.ts";
+import { outcomesOf } from "../parts/outcomes.ts";
 import { dateOf, daysName, type Period, within } from "../parts/period.ts";
-import { type Column, renderListTable } from "../parts/tables.ts";
-import { rateChange } from "./compare.ts";
+import { type Column, renderListTable, renderRows } from "../parts/tables.ts";
 import {
   askForDays,
   CHOSEN,
@@ -30,24 +29,24 @@ export const why = block({
   id: "why",
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForKindsOf(scope), days: askForDays(scope) }),
-  draw({ rows, days }, { period, choice, now }) {
+  draw({ rows, days }, { period, choice: { since, until }, now }) {
     const kinds = kindsOf(rows, period);
     return {
       title: "Why builds fail",
-      count: grouped(kinds.reduce((sum, kind) => sum + kind.now, 0)),
+      count: grouped(sumIn(kinds, "now")),
       empty: kinds.length === 0 && noFailures(outcomesOf(days, period)?.finished ?? 0),
       body: renderKindRows({
         kinds,
         period,
-        href: (kind) => withQuery("/errors", { since: choice.since, until: choice.until, kind }),
+        href: (kind) => withQuery("/errors", { since, until, kind }),
         now,
       }),
     };
   },
 });
 
-/** The failures of each day by class. */
-export const askForKindsOf = ({ period, type }: TrendsScope): Question =>
+/** The failures of each day by kind. */
+export const askForKindsOf = ({ period, type }: TrendsScope): Asks<KindDay> =>
   type === undefined
     ? askForKinds(period)
     : ask("fact_builds")`
@@ -57,60 +56,66 @@ where ${build.failed} = 1 and ${within(build.triggered_on, period.start, period.
 group by day, ${build.error_class}
 order by day, ${build.error_class}`;
 
+/** A format with its counts of the period, and of the one before where that is asked for. */
+interface FormatRow extends Count {
+  readonly type: string;
+  readonly finished_before?: number;
+  readonly succeeded_before?: number | null;
+}
+
+const beforeOf = ({ succeeded_before = 0, finished_before = 0 }: FormatRow): Count => ({
+  succeeded: succeeded_before,
+  finished: finished_before,
+});
+
 /** The rate of each format, against the period before; of all time for a long period. */
 export const formats = block({
   id: "formats",
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForFormats(scope) }),
   draw({ rows }, scope) {
-    const { period, now, choice } = scope;
+    const {
+      period,
+      choice: { since, until },
+      now,
+    } = scope;
     const about = formatsAbout(scope);
     const isAllTime = about === "all time";
-    const countOf = (row: Row, which = ""): Count => ({
-      succeeded: Number(row[`succeeded${which}`] ?? 0),
-      finished: Number(row[`finished${which}`] ?? 0),
-    });
-    const columns: Column[] = [
+    const columns: Column<FormatRow>[] = [
       {
         head: "Format",
         isName: true,
         cell: ({ type }) =>
           type === "(none)"
             ? "not known"
-            : html`<a href="${withQuery("/trends", { since: choice.since, until: choice.until, type: String(type) })}">${foreign(String(type), 24)}</a>`,
+            : html`<a href="${withQuery("/trends", { since, until, type })}">${foreign(type, 24)}</a>`,
       },
       {
         head: isAllTime ? "Succeeded, of all time" : `Succeeded, ${daysName(period, now)}`,
-        isWide: true,
-        cell: (row) => rateDot(countOf(row).succeeded, countOf(row).finished),
+        place: "wide",
+        cell: rateDot,
       },
-      ...(about === "both periods"
-        ? [
-            {
-              head: "Before",
-              isNumber: true,
-              label: "before",
-              cell: (row: Row) => {
-                const { succeeded, finished } = countOf(row, "_before");
-                return finished === 0 ? "–" : wholePercent(succeeded / finished);
-              },
-            },
-            { head: "Change", cell: (row: Row) => rateChange(countOf(row), countOf(row, "_before"), false) },
-          ]
-        : []),
     ];
-    const shown = rows.filter((row) => countOf(row).finished > 0 || countOf(row, "_before").finished > 0);
+    const ofBefore: Column<FormatRow>[] = [
+      { head: "Before", isNumber: true, cell: (row) => shareWords(beforeOf(row), wholePercent) },
+      { head: "Change", cell: (row) => rateChange(row, beforeOf(row), false) },
+    ];
+    const shown = rows.filter((row) => row.finished || row.finished_before);
     return {
       title: "By format",
       ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
       empty: shown.length === 0 && ["unknown", "Not known.", "No build of this period has finished."],
-      body: renderListTable({ caption: "Success by format", columns, rows: shown }),
+      body: renderListTable({
+        caption: "Success by format",
+        columns: about === "both periods" ? [...columns, ...ofBefore] : columns,
+        rows: shown,
+      }),
     };
   },
 });
 
 /**
- * What the rates of the formats are about. For more than 14 days nothing before is counted, and for more than 31 days,
+ * The days that the rates of the formats are about. For more than 14 days nothing before is counted, and for more than 31 days,
  * or beside the builds of one format, they are those of all time.
  */
 function formatsAbout({ period, type }: TrendsScope): "both periods" | "the period" | "all time" {
@@ -118,7 +123,7 @@ function formatsAbout({ period, type }: TrendsScope): "both periods" | "the peri
   return period.days <= 31 && type === undefined ? "the period" : "all time";
 }
 
-function askForFormats(scope: TrendsScope): Question {
+function askForFormats(scope: TrendsScope): Asks<FormatRow> {
   const about = formatsAbout(scope);
   if (about === "all time") return askFor("success_rate_by_type");
   const { start, first, last } = scope.period;
@@ -146,64 +151,80 @@ export const platform = block({
   asks: (scope: TrendsScope) => ({
     rows: askForIncidents(scope),
     looked: askForHours(scope.period),
-    plain: ask("success_rate_without_platform")`${plainOf(scope.period)}`,
+    plain: askForPlain(scope.period),
   }),
-  draw({ rows, looked, plain }, { period, type, now }) {
-    const row = plain.find(({ is_this_period }) => is_this_period === true);
-    const count = (which: string): Count => ({
-      succeeded: Number(row?.[`succeeded${which}`] ?? 0),
-      finished: Number(row?.[`finished${which}`] ?? 0),
-    });
-    const [all, kept] = [count(""), count("_without_platform")];
-    const lookedAt = Number(looked[0]?.looked_at ?? 0);
-    const hours = Number(rows[0]?.hours ?? 0);
+  draw({ rows, looked: [looked], plain }, { period, type, now }) {
+    const of = plain.find(({ is_this_period }) => is_this_period);
+    const lookedAt = countIn(looked, "looked_at");
+    const hours = countIn(rows[0], "hours");
     const late = Math.min(period.days, LATE_DAYS);
-    const of = late < period.days ? `the last ${late} days` : "these days";
-    const left = all.finished - kept.finished;
-    const empty = () =>
+    const days = late < period.days ? `the last ${late} days` : "these days";
+    const none = () =>
       lookedAt === 0
         ? renderNoRows(
             "unknown",
             "Not known.",
-            `In no hour of ${of} did eight projects or more build, which it takes to tell.`,
+            `In no hour of ${days} did eight projects or more build, which it takes to tell.`,
           )
         : renderNoRows(
             "none",
             "None found.",
-            `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, ` +
+            `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${days} enough projects built to tell, ` +
               "and in none of the period did far more of them fail than usual.",
           );
-    const found = html`<ul class="rows">${rows.map(
-      (row) =>
-        html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span>
-              <span class="n">${grouped(Number(row.projects_failing))} of
-              ${counted(Number(row.projects), "project")} failed</span>
-              <small>${usualWords(Number(row.projects_expected))} would be usual</small></li>`,
-    )}</ul>${hours > rows.length ? html`<p class="more">${counted(hours - rows.length, "more hour")} in the file.</p>` : ""}`;
-    const rate = ({ succeeded, finished }: Count) => percent(succeeded / finished);
-    const without =
-      left === 0
-        ? html`<p class="more">Of ${counted(all.finished, "finished build")} none failed of an error that is the platform's own.</p>`
-        : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors,
-        ${counted(left, "build")} fewer, <b>${rate(kept)}</b>
-        succeeded, with them ${rate(all)}.</p>`;
+    const found = rows.map(({ hour, projects, projects_failing, projects_expected }) => ({
+      name: html`${mark("bad", "trouble")} ${momentTag(hour, now)}`,
+      figure: `${grouped(projects_failing)} of ${counted(projects, "project")} failed`,
+      small: `${projects_expected < 1 ? "fewer than one" : grouped(Math.round(projects_expected))} would be usual`,
+    }));
+    const more = hours > rows.length && `${counted(hours - rows.length, "more hour")} in the file.`;
     return {
       title: "Trouble of the platform",
       ...(hours > 0 && { count: counted(hours, "hour") }),
       ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
-      body: html`${hours === 0 ? empty() : found}
-${kept.finished === 0 ? "" : without}`,
+      body: html`${hours === 0 ? none() : renderRows(found, more)}
+${of !== undefined && of.finished_without_platform > 0 && html`<p class="more">${plainWords(of, hours)}</p>`}`,
     };
   },
 });
 
-export const askForIncidents = ({ period }: TrendsScope): Question => ask("incident_hours")`
+/** The rate without the platform's own errors, beside that with them. */
+function plainWords(all: PlainRow, hours: number) {
+  const kept: Count = { succeeded: all.succeeded_without_platform, finished: all.finished_without_platform };
+  const left = all.finished - all.finished_without_platform;
+  return left === 0
+    ? `Of ${counted(all.finished, "finished build")} none failed of an error that is the platform's own.`
+    : html`Without ${hours > 0 && "such hours and "}the platform's own errors, ${counted(left, "build")} fewer,
+      <b>${shareWords(kept)}</b> succeeded, with them ${shareWords(all)}.`;
+}
+
+interface PlainRow {
+  readonly is_this_period: boolean;
+  readonly finished: number;
+  readonly succeeded: number;
+  readonly finished_without_platform: number;
+  readonly succeeded_without_platform: number;
+}
+
+const askForPlain = (period: Period): Asks<PlainRow> =>
+  ask("success_rate_without_platform")`${plainOf(period)}`;
+
+interface IncidentRow {
+  readonly hour: string;
+  readonly projects: number;
+  readonly projects_failing: number;
+  readonly projects_expected: number;
+  /** All hours of the period. */
+  readonly hours: number;
+}
+
+export const askForIncidents = ({ period }: TrendsScope): Asks<IncidentRow> => ask("incident_hours")`
 select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}${onPage`, count(*) over () as hours`}
 from ${incident}
 where ${momentWithin(incident.hour, period.first, period.last)}
 order by ${incident.hour} desc${onPage`\nlimit ${inline(SHOWN)}`}`;
 
-const askForHours = (period: Period): Question => ask("incident_hours")`
+const askForHours = (period: Period): Asks<{ readonly looked_at: number }> => ask("incident_hours")`
 select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})
@@ -213,6 +234,3 @@ from (
   group by 1
   having count(distinct ${build.project_id}) >= 8
 ) as hour`;
-
-const usualWords = (projects: number): string =>
-  projects < 1 ? "fewer than one" : grouped(Math.round(projects));

@@ -1,24 +1,149 @@
+/** A period beside the one before it: the verdict of trends, and the figures that speak for it. */
 import { sql } from "drizzle-orm";
-import { grouped } from "../../base/text.ts";
-import { ask, type Question, relation, where } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
-import { block } from "../parts/block.ts";
+import { counted, grouped } from "../../base/text.ts";
+import { ask, relation, where } from "../../report/ask.ts";
+import { type Asks, countIn } from "../parts/answers.ts";
+import { block, part } from "../parts/block.ts";
 import {
   type Count,
   differenceOf,
+  isCountChance,
+  points,
+  rateChange,
   renderCountChange,
   renderCountStep,
-  renderPoints,
+  shareWords,
 } from "../parts/changes.ts";
-import { html, type Markup, percent } from "../parts/html.ts";
-import { dateOf, daysName, type Period } from "../parts/period.ts";
-import { CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
+import type { Verdict } from "../parts/document.ts";
+import { html, type Markup, shorten } from "../parts/html.ts";
+import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
+import {
+  isSurelyLower,
+  NO_BUILDS,
+  type Outcomes,
+  outcomesBySpan,
+  outcomesOf,
+  type SpanOutcomes,
+} from "../parts/outcomes.ts";
+import { dateOf, daysName, lengthWords } from "../parts/period.ts";
+import { type Column, renderListTable } from "../parts/tables.ts";
+import { askForIncidents, askForKindsOf } from "./breakdown.ts";
+import { askForDays, CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 
 const streak = relation("recoveries");
+const MOST_KINDS = 2;
+
+/** The rate against that of the period before, and the changes of the kinds of error. */
+export const trendsVerdict = part({
+  asks: (scope: TrendsScope) => ({
+    days: askForDays(scope),
+    kinds: askForKindsOf(scope),
+    incidents: askForIncidents(scope),
+  }),
+  draw({ days, kinds, incidents: [incident] }, { period, type, now }): Verdict {
+    const whole = outcomesOf(days, period) ?? NO_BUILDS;
+    const before = outcomesOf(days, period.before);
+    const of = type === undefined ? "" : `${shorten(type, 24)} `;
+    const length = period.days === 1 ? daysName(period, now) : lengthWords(period.days);
+    if (whole.finished === 0)
+      return {
+        title: "Trends: no finished build",
+        look: "idle",
+        sentence: `No ${of}build of ${length} has finished, so there is no rate.`,
+        evidence: `${counted(whole.builds, "build")} triggered.`,
+      };
+    const rate = shareWords(whole);
+    const start = `${rate} of the ${of}builds of ${length} succeeded`;
+    const events = [
+      ...worstWords(outcomesBySpan(days, period), whole, now),
+      ...troubleWords(countIn(incident, "hours")),
+    ];
+    const difference = before && differenceOf(whole, before);
+    if (before === null || difference === null)
+      return {
+        title: `Trends: ${rate} succeeded`,
+        look: "idle",
+        mark: { kind: "flat", word: "Nothing to compare it with" },
+        sentence: `${start}: ${grouped(whole.succeeded)} of ${grouped(whole.finished)}.`,
+        evidence: [
+          "The mirror does not know builds of all of the days before, so this says nothing about better or worse.",
+          ...events,
+        ].join(" "),
+      };
+    const { by, low, high, isChance } = difference;
+    const isBetter = by > 0;
+    const beforeLength =
+      period.days === 1 ? "on the day before" : `in the ${lengthWords(period.days)} before`;
+    const range = `between ${points(low)} and ${points(high)}`;
+    return {
+      ...(isChance
+        ? {
+            title: `Trends: ${rate} succeeded`,
+            look: "idle",
+            mark: { kind: "flat", word: "No change" },
+          }
+        : {
+            title: `${isBetter ? "↑" : "↓"} ${rate} succeeded · Trends`,
+            look: isBetter ? "good" : "some",
+            mark: isBetter ? { kind: "good", word: "Better" } : { kind: "bad2", word: "Worse" },
+          }),
+      sentence: `${start}, ${isChance ? "about as many as" : isBetter ? "more than" : "fewer than"} ${beforeLength} (${shareWords(before)}).`,
+      evidence: [
+        `${points(by)} points, ${isChance ? `${range} if chance is allowed for` : `surely ${range}: more than chance`}.`,
+        changeWords(kindsOf(kinds, period), isChance),
+        ...events,
+      ].join(" "),
+    };
+  },
+});
+
+function changeWords(kinds: readonly Kind[], isChance: boolean): string {
+  const changed = kinds
+    .filter((kind) => !isCountChance(kind.now, kind.before))
+    .toSorted((a, b) => b.now - b.before - (a.now - a.before));
+  if (changed.length === 0) return "No kind of error changed by more than chance.";
+  const words = changed
+    .slice(0, MOST_KINDS)
+    .map(
+      ({ name, now, before }) => `“${kindLabel(name)}”, ${counted(now, "build")} against ${grouped(before)}`,
+    );
+  return `What ${isChance ? "did change" : "changed"}: ${words.join("; ")}.`;
+}
+
+/** The worst day or span, where it is worse than chance allows. */
+function worstWords(spans: readonly SpanOutcomes[], whole: Outcomes, now: Date): string[] {
+  const [worst] = spans
+    .flatMap(({ outcomes, ...span }) =>
+      outcomes === null || span.isBefore ? [] : [{ ...span, ...outcomes }],
+    )
+    .filter((one) => one.finished > 0 && isSurelyLower(one, whole))
+    .toSorted((a, b) => a.succeeded / a.finished - b.succeeded / b.finished);
+  if (worst === undefined) return [];
+  const days = `The worst ${worst.days === 1 ? "day was" : "days were"} ${daysName(worst, now)}`;
+  return [`${days}: ${grouped(worst.failed)} of ${counted(worst.finished, "build")} failed.`];
+}
+
+/** Hours in which far more projects failed than usual. */
+const troubleWords = (hours: number): string[] =>
+  hours === 0 ? [] : [`${counted(hours, "hour")} had trouble of the platform.`];
 
 /** What breaks; of one format it is not known which had worked before. */
 export const brokenWords = (type: string | undefined): string =>
   type === undefined ? "Versions and formats that broke" : "Versions that broke, or failed at first";
+
+/**
+ * A version and format breaks where it is known to have worked. A mirror that is new does not know that of most, so
+ * for so many days it counts too few.
+ */
+const NEW_DAYS = 28;
+
+/** A figure of the period, that of the one before, and how it changed. */
+interface Measure {
+  readonly name: string;
+  readonly now: string;
+  readonly before: string;
+  readonly change: Markup;
+}
 
 /** The figures of the period beside those of the period before. */
 export const compare = block({
@@ -26,38 +151,101 @@ export const compare = block({
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForPeriods(scope) }),
   draw({ rows }, { period, type, now }) {
-    const of = (isThisPeriod: boolean) => rows.find((row) => row.is_this_period === isThisPeriod) ?? {};
-    const isKnown = period.before !== null && (of(false).finished ?? null) !== null;
-    const measures = measuresOf(of(true), of(false), period, type);
-    const beforeHeads = html`
-    <th role="columnheader" scope="col" class="num">${period.before && daysName(period.before, now)}</th>
-    <th role="columnheader" scope="col">Change</th>`;
-    const beforeCells = ({ before, change }: (typeof measures)[number]) => html`
-    <td role="cell" class="num" data-l="before">${before}</td><td role="cell" class="right">${change}</td>`;
+    const [these, those] = [true, false].map((is) => rows.find((row) => row.is_this_period === is));
+    const isKnown = period.before !== null && those !== undefined && those.finished !== null;
+    const rate = (name: string, countOf: (row: PeriodRow | undefined) => Count): Measure => {
+      const [after, before] = [countOf(these), countOf(those)];
+      return {
+        name,
+        now: shareWords(after),
+        before: shareWords(before),
+        change: rateChange(after, before),
+      };
+    };
+    const count = (name: string, column: keyof PeriodRow, draw = renderCountStep): Measure => {
+      const [after, before] = [countIn(these, column), countIn(those, column)];
+      return { name, now: grouped(after), before: grouped(before), change: draw(after, before) };
+    };
+    const measures = [
+      rate("Builds that succeeded", (row) => countOf(row?.succeeded, row?.finished)),
+      ...(these?.finished_without_platform
+        ? [
+            rate("… without faults of the platform", (row) =>
+              countOf(row?.succeeded_without_platform, row?.finished_without_platform),
+            ),
+          ]
+        : []),
+      count("Builds triggered", "builds"),
+      count(brokenWords(type), "broke", period.start - period.known < NEW_DAYS ? newStep : renderCountChange),
+      count("Versions and formats that were fixed", "fixed"),
+      rate("Fixed within a day of breaking", (row) =>
+        countOf(row?.of_these_fixed_within_a_day, row?.broke_a_day_before_the_end),
+      ),
+      count("Stuck to this day", "stuck"),
+    ];
+    const columns: Column<Measure>[] = [
+      { head: html`<span class="unseen">Measure</span>`, isName: true, cell: ({ name }) => name },
+      {
+        head: daysName(period, now),
+        isNumber: true,
+        place: "left",
+        label: "",
+        cell: (measure) => html`<b>${measure.now}</b>`,
+      },
+    ];
+    const ofBefore: Column<Measure>[] =
+      period.before === null || !isKnown
+        ? []
+        : [
+            {
+              head: daysName(period.before, now),
+              isNumber: true,
+              place: "left",
+              label: "before",
+              cell: ({ before }) => before,
+            },
+            { head: "Change", cell: ({ change }) => change },
+          ];
     return {
       title: isKnown ? "This period and the one before" : "This period",
       ...(!isKnown && {
         note: "The mirror does not know builds of all of the days before, so there is nothing to compare it with.",
       }),
-      body: html`<table role="table" class="stack cmp">
-      <caption class="unseen">This period and the one before</caption>
-      <thead role="rowgroup"><tr role="row">
-      <th role="columnheader" scope="col"><span class="unseen">Measure</span></th>
-      <th role="columnheader" scope="col" class="num">${daysName(period, now)}</th>
-      ${isKnown ? beforeHeads : ""}</tr></thead>
-      <tbody role="rowgroup">
-${measures.map(
-  (measure) =>
-    html`<tr role="row"><th role="rowheader" scope="row">${measure.name}</th>
-      <td role="cell" class="num"><b>${measure.now}</b></td>
-      ${isKnown ? beforeCells(measure) : ""}</tr>
-`,
-)}</tbody></table>`,
+      body: renderListTable({
+        caption: "This period and the one before",
+        columns: [...columns, ...ofBefore],
+        rows: measures,
+        kind: "cmp",
+      }),
     };
   },
 });
 
-function askForPeriods(scope: TrendsScope): Question {
+const countOf = (succeeded: number | null = 0, finished: number | null = 0): Count => ({
+  succeeded,
+  finished,
+});
+
+/** A step that nothing can be judged by. */
+const newStep = (now: number, before: number): Markup =>
+  html`${renderCountStep(now, before)} <small class="quiet">the mirror was new before</small>`;
+
+/** A period with its counts; null where no day of it is covered. */
+interface PeriodRow {
+  readonly is_this_period: boolean;
+  readonly builds: number | null;
+  readonly finished: number | null;
+  readonly succeeded: number | null;
+  readonly stuck: number | null;
+  readonly broke: number;
+  readonly fixed: number;
+  readonly finished_without_platform?: number | null;
+  readonly succeeded_without_platform?: number | null;
+  readonly broke_a_day_before_the_end: number | null;
+  readonly of_these_fixed_within_a_day: number | null;
+}
+
+function askForPeriods(scope: TrendsScope): Asks<PeriodRow> {
   const { period, type } = scope;
   const { start, first, last } = period;
   const count = (column: string) => sql.raw(`sum(${column}) as ${column}`);
@@ -88,62 +276,4 @@ group by is_this_period
   ) as quick
 ) as quick using (is_this_period)
 order by is_this_period desc`;
-}
-
-/**
- * A version and format breaks where it is known to have worked. A mirror that is new does not know that of most, so
- * for so many days it counts too few.
- */
-const NEW_DAYS = 28;
-
-function measuresOf(whole: Row, earlier: Row, { start, known }: Period, type: string | undefined) {
-  const of = (row: Row, name: string) => Number(row[name] ?? 0);
-  const rate = (name: string, part: string, all: string) => {
-    const countOf = (row: Row): Count => ({ succeeded: of(row, part), finished: of(row, all) });
-    const [now, before] = [countOf(whole), countOf(earlier)];
-    return { name, now: share(now), before: share(before), change: rateChange(now, before) };
-  };
-  const steps = (name: string, column: string) => {
-    const [now, before] = [of(whole, column), of(earlier, column)];
-    return { name, now: grouped(now), before: grouped(before), change: renderCountStep(now, before) };
-  };
-  const broke = steps(brokenWords(type), "broke");
-  return [
-    rate("Builds that succeeded", "succeeded", "finished"),
-    ...(of(whole, "finished_without_platform") === 0
-      ? []
-      : [
-          rate("… without faults of the platform", "succeeded_without_platform", "finished_without_platform"),
-        ]),
-    steps("Builds triggered", "builds"),
-    {
-      ...broke,
-      change:
-        start - known < NEW_DAYS
-          ? html`${broke.change} <small class="quiet">the mirror was new before</small>`
-          : renderCountChange(of(whole, "broke"), of(earlier, "broke")),
-    },
-    steps("Versions and formats that were fixed", "fixed"),
-    rate("Fixed within a day of breaking", "of_these_fixed_within_a_day", "broke_a_day_before_the_end"),
-    steps("Stuck to this day", "stuck"),
-  ];
-}
-
-const share = ({ succeeded, finished }: Count): string =>
-  finished === 0 ? "–" : percent(succeeded / finished);
-
-/** The difference of two rates in points, with its interval where there is room. */
-export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
-  const difference = differenceOf(now, before);
-  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
-  const { low, high, isChance } = difference;
-  return html`${renderPoints(difference)} <small class="quiet">
-    ${isChance ? "within chance" : "more than chance"}
-    ${hasRoom ? html`<span class="gone">: ${points(low)} to ${points(high)}</span>` : ""}</small>`;
-}
-
-/** A difference in points with its sign: `+1.1`, `−0.5`. */
-export function points(difference: number): string {
-  const rounded = (Math.abs(difference) * 100).toFixed(1);
-  return rounded === "0.0" ? rounded : `${difference < 0 ? "−" : "+"}${rounded}`;
 }

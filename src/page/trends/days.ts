@@ -1,25 +1,23 @@
 import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
-import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
+import { intervalWords, rateOf, shareWords } from "../parts/changes.ts";
 import {
   at,
-  type DayAxis,
   dayAxis,
-  drawBar,
-  drawDates,
+  drawBars,
+  drawCut,
   drawPlot,
   keyEntry,
+  type Look,
   levelLine,
   renderKey,
   spanNoun,
   swatch,
-  uprightLine,
 } from "../parts/charts.ts";
 import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
-import { countsBySpan } from "../parts/mini-bars.ts";
 import {
-  byDay,
   isSurelyLower,
   NO_BUILDS,
   type Outcomes,
@@ -28,9 +26,24 @@ import {
   type SpanOutcomes,
 } from "../parts/outcomes.ts";
 import { daysName } from "../parts/period.ts";
-import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
+import { type Column, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";
 import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
+
+/** What all three charts are drawn from. */
+interface DaysFacts {
+  readonly spans: readonly DaysSpan[];
+  readonly whole: Outcomes;
+  readonly before: Outcomes | null;
+  /** Where the period begins, in percent; null where there is none before. */
+  readonly cut: number | null;
+  readonly now: Date;
+}
+
+interface DaysSpan extends SpanOutcomes {
+  readonly broke: number;
+  readonly fixed: number;
+}
 
 /** Rate, volume, and what broke and was fixed, day by day or in longer spans; the same as a table, folded. */
 export const days = block({
@@ -38,56 +51,68 @@ export const days = block({
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForDays(scope) }),
   draw({ rows: known }, { period, type, now }) {
-    const spans = outcomesBySpan(known, period);
-    const whole = outcomesOf(known, period) ?? NO_BUILDS;
-    const before = outcomesOf(known, period.before);
-    const [broke, fixed, broken] = [byDay(known, "broke"), byDay(known, "fixed"), brokenWords(type)];
-    const axis = dayAxis(spans);
-    const cut = period.before === null ? null : axis.begin(period.first);
-    const counts = { broke: countsBySpan(spans, broke), fixed: countsBySpan(spans, fixed) };
+    const spans = outcomesBySpan(known, period).map(({ rows, ...span }) => ({
+      ...span,
+      broke: sumIn(rows, "broke"),
+      fixed: sumIn(rows, "fixed"),
+    }));
+    const facts: DaysFacts = {
+      spans,
+      whole: outcomesOf(known, period) ?? NO_BUILDS,
+      before: outcomesOf(known, period.before),
+      cut: period.before && dayAxis(spans).begin(period.first),
+      now,
+    };
     const noun = spanNoun(spans);
-    const floor = rateFloor(spans);
-    const rows = spans.map((span, place) =>
-      renderRow(span, counts.broke[place] ?? 0, counts.fixed[place] ?? 0, now),
-    );
-    const note = [
-      period.before === null
-        ? "The mirror does not know all of the days before, so they are not here."
-        : "The period before is paler, left of the line.",
-      noun === "day"
-        ? ""
-        : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they do not run together.`,
+    const isByDay = noun === "day";
+    const a = noun === "28 days" ? noun : `a ${noun}`;
+    const columns: Column<DaysSpan>[] = [
+      { head: isByDay ? "Day" : "Days", cell: (span) => nameOf(span, now) },
+      number("Succeeded", ({ outcomes }) => grouped(outcomes?.succeeded ?? 0)),
+      number("Failed", ({ outcomes }) => grouped(outcomes?.failed ?? 0)),
+      number("Not finished", ({ outcomes }) => grouped(outcomes?.unfinished ?? 0)),
+      number("Rate", ({ outcomes }) => shareWords(outcomes ?? NO_BUILDS)),
+      number("95 % interval", ({ outcomes }) => {
+        const rate = rateOf(outcomes ?? NO_BUILDS);
+        return rate === null ? "–" : intervalWords(rate, " – ");
+      }),
+      number("Broke", ({ broke }) => grouped(broke)),
+      number("Fixed", ({ fixed }) => grouped(fixed)),
     ];
-    const few = spans.length < 8 ? " few" : "";
     return {
-      title: noun === "day" ? "By day" : noun === "28 days" ? "By 28 days" : `By ${noun}`,
-      note: note.join(" ").trim(),
-      body: html`<div class="charts${few}"><h3 class="sub">Share of finished builds that succeeded</h3>
-${drawRateChart({ spans, axis, cut, whole, before, now })}
-<h3 class="sub">Builds${noun === "day" ? "" : " a day"}</h3>
-${drawVolumeChart(spans, axis, cut, now)}
-<h3 class="sub">${broken}, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
-${drawTurnsChart(spans, counts, axis, cut, now)}</div>
-${renderDaysKey(noun === "28 days" ? "span" : noun, floor)}
-${renderFoldTable(
-  [
-    headCell(noun === "day" ? "Day" : "Days"),
-    ...["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) =>
-      headCell(head, "num"),
-    ),
-  ],
-  html`
-${rows.reverse().map(
-  (row) => html`${row}
-`,
-)}`,
-)}`,
+      title: `By ${noun}`,
+      note: `${
+        period.before === null
+          ? "The mirror does not know all of the days before, so they are not here."
+          : "The period before is paler, left of the line."
+      }${isByDay ? "" : ` Each mark is ${a}, so that they do not run together.`}`,
+      body: html`<div class="charts${spans.length < 8 && " few"}"><h3 class="sub">Share of finished builds that succeeded</h3>
+${drawRate(facts)}
+<h3 class="sub">Builds${!isByDay && " a day"}</h3>
+${drawVolume(facts)}
+<h3 class="sub">${brokenWords(type)}, upwards, and that were fixed, downwards${!isByDay && ", a day"}</h3>
+${drawTurns(facts)}</div>
+${renderDaysKey(noun === "28 days" ? "span" : noun, rateFloor(spans))}
+${renderFoldTable({
+  columns,
+  rows: spans.toReversed(),
+  gap: ({ outcomes }) => outcomes === null && "not known: no sync has covered it",
+})}`,
     };
   },
 });
 
-function renderDaysKey(noun: string, floor: number): Markup {
-  return renderKey([
+const number = (head: string, cell: (span: DaysSpan) => string): Column<DaysSpan> => ({
+  head,
+  isNumber: true,
+  cell,
+});
+
+const nameOf = (span: DaysSpan, now: Date): Markup =>
+  html`${daysName(span, now)}${span.outcomes?.isComplete === false && html` <small class="quiet">not complete</small>`}`;
+
+const renderDaysKey = (noun: string, floor: number): Markup =>
+  renderKey([
     keyEntry(
       [26, 14],
       html`<line class="ci" x1="13" x2="13" y1="0" y2="14"/><circle class="dot" cx="13" cy="7" r="4"/>`,
@@ -102,212 +127,165 @@ function renderDaysKey(noun: string, floor: number): Markup {
     swatch("good", "succeeded, fixed"),
     swatch("bad", "failed, broke"),
     swatch("unfinished", "not finished"),
-    floor === 0 ? "" : html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`,
+    floor > 0 && html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`,
   ]);
-}
 
-function renderRow(span: SpanOutcomes, broke: number, fixed: number, now: Date): Markup {
-  const { outcomes } = span;
-  const name = daysName(span, now);
-  if (outcomes === null)
-    return html`<tr><th scope="row">${name}</th><td colspan="7">not known: no sync has covered it</td></tr>`;
-  const { succeeded, failed, unfinished, finished, isComplete } = outcomes;
-  const interval = wilsonInterval(succeeded, finished);
-  const words =
-    interval === null
-      ? ["–", "–"]
-      : [percent(succeeded / finished), `${wholePercent(interval.low)} – ${wholePercent(interval.high)}`];
-  const counts = [succeeded, failed, unfinished].map(grouped);
-  const quiet = isComplete ? "" : html` <small class="quiet">not complete</small>`;
-  return html`<tr><th scope="row">${name}${quiet}</th>
-    ${[...counts, ...words, grouped(broke), grouped(fixed)].map(numberCell)}</tr>`;
+/** The first rate of the axis: a whole tenth below everything that is drawn. */
+function rateFloor(spans: readonly DaysSpan[]): number {
+  const lows = spans.map(({ outcomes }) => (outcomes && rateOf(outcomes)?.low) ?? 1);
+  return Math.min(0.9, Math.floor(Math.min(...lows) * 10) / 10);
 }
 
 const [TOP, BOTTOM, HEIGHT] = [24, 186, 204];
 
-interface RateChartFacts {
-  readonly spans: readonly SpanOutcomes[];
-  readonly axis: DayAxis;
-  /** Where the period begins, in percent; null where there is none before. */
-  readonly cut: number | null;
-  readonly whole: Outcomes;
-  readonly before: Outcomes | null;
-  readonly now: Date;
-}
-
-/** The first rate of the axis: a whole tenth below everything that is drawn. */
-export function rateFloor(spans: readonly SpanOutcomes[]): number {
-  const lows = spans.flatMap(({ outcomes }) =>
-    outcomes === null ? [] : (wilsonInterval(outcomes.succeeded, outcomes.finished)?.low ?? []),
-  );
-  return Math.min(0.9, Math.max(0, Math.floor(Math.min(1, ...lows) * 10) / 10));
-}
-
-/** The share that succeeded, span by span, each with its interval; a diamond marks what is lower than chance allows. */
-export function drawRateChart(facts: RateChartFacts): Markup {
+/** The share that succeeded, span by span, each with its interval; a diamond marks one that is lower than chance allows. */
+function drawRate(facts: DaysFacts): Markup {
   const { spans, cut, whole, before, now } = facts;
   const floor = rateFloor(spans);
   const scale = scaleLinear([floor, 1], [BOTTOM, TOP]);
-  const y = (rate: number) => Number(scale(rate).toFixed(1));
+  const y = (share: number) => Number(scale(share).toFixed(1));
   const ticks = scale.ticks(floor > 0.55 ? 4 : 5);
   const points = pointsOf(facts);
-  const worst = points.filter(({ isLow }) => isLow).toSorted((a, b) => a.rate - b.rate)[0];
+  const [worst] = points.filter(({ isLow }) => isLow).toSorted((a, b) => a.share - b.share);
   const isMany = spans.length > 40;
-  const mean = ({ succeeded, finished }: Outcomes) => (finished === 0 ? null : succeeded / finished);
-  const [rate, rateBefore] = [mean(whole), before === null ? null : mean(before)];
-  const level = (share: number | null, from: number, to: number, kind: string) =>
-    share === null
-      ? ""
-      : html`<line class="mean${kind}" x1="${at(from)}" x2="${at(to)}" y1="${y(share)}" y2="${y(share)}"/>`;
+  const [rate, rateBefore] = [rateOf(whole), before && rateOf(before)];
+  const mean = (share: number | undefined, from: number, to: number, kind: string) =>
+    share !== undefined &&
+    html`<line class="mean${kind}" x1="${at(from)}" x2="${at(to)}" y1="${y(share)}" y2="${y(share)}"/>`;
   return drawPlot({
     height: HEIGHT,
     told: tell(points, worst, now),
-    labels: ticks.map((tick) => ({ y: y(tick) + 4, words: wholePercent(tick) })),
-    body: html`${levelLine(BOTTOM, "base")}${ticks.filter((tick) => tick > floor).map((tick) => levelLine(y(tick)))}
+    labels: ticks.map((tick) => ({ y: y(tick), words: wholePercent(tick) })),
+    body: html`${levelLine(BOTTOM, "base")}${ticks.map((tick) => tick > floor && levelLine(y(tick)))}
 ${drawCut(cut, BOTTOM)}
-${points.map(({ span, x, low, high }) => {
-  const kind = `ci${isMany ? " thin" : ""}${span.isBefore ? " before" : ""}`;
-  return html`<line class="${kind}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`;
-})}
-${level(rateBefore, 0, cut ?? 0, " before")}${level(rate, cut ?? 0, 100, "")}
+${points.map(
+  ({ isBefore, x, low, high }) =>
+    html`<line class="ci${isMany && " thin"}${isBefore && " before"}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`,
+)}
+${mean(rateBefore?.share, 0, cut ?? 0, " before")}${mean(rate?.share, cut ?? 0, 100, "")}
 ${points.slice(1).map((to, place) => {
-  const from = points[place];
-  if (from === undefined || from.span.last + 1 !== to.span.first) return "";
-  return html`<line class="trace${to.span.isBefore ? " before" : ""}" x1="${at(from.x)}" y1="${y(from.rate)}" x2="${at(to.x)}" y2="${y(to.rate)}"/>`;
+  const from = points[place] ?? to;
+  return (
+    from.last + 1 === to.first &&
+    html`<line class="trace${to.isBefore && " before"}" x1="${at(from.x)}" y1="${y(from.share)}" x2="${at(to.x)}" y2="${y(to.share)}"/>`
+  );
 })}
-${points.map(({ span, x, rate, low, high, isLow, outcomes }) => {
-  const title = html`<title>${daysName(span, now)}: ${percent(rate)} of ${counted(outcomes.finished, "build")}
-    (${wholePercent(low)} to ${wholePercent(high)})${isLow ? ", lower than chance allows" : ""}</title>`;
+${points.map((point) => {
+  const { isBefore, x, share, isLow, finished } = point;
+  const title = html`<title>${daysName(point, now)}: ${percent(share)} of ${counted(finished, "build")}
+    (${intervalWords(point)})${isLow && ", lower than chance allows"}</title>`;
   return isLow
-    ? html`<svg x="${at(x)}" y="${y(rate)}" overflow="visible">${title}<path class="dot low" d="M0-6.5L6.5 0 0 6.5-6.5 0z"/></svg>`
-    : html`<g>${title}<circle class="dot${span.isBefore ? " before" : ""}" cx="${at(x)}" cy="${y(rate)}" r="${isMany ? 2.5 : 4}"/></g>`;
+    ? html`<svg x="${at(x)}" y="${y(share)}" overflow="visible">${title}<path class="dot low" d="M0-6.5L6.5 0 0 6.5-6.5 0z"/></svg>`
+    : html`<g>${title}<circle class="dot${isBefore && " before"}" cx="${at(x)}" cy="${y(share)}" r="${isMany ? 2.5 : 4}"/></g>`;
 })}
-${rateBefore === null ? "" : html`<text class="strong" x="0.5%" y="14">${percent(rateBefore)} <tspan>before</tspan></text>`}
-  ${rate === null ? "" : html`<text class="strong" x="${at(cut ?? 0)}" dx="6" y="14">${percent(rate)}</text>`}
-${worst === undefined ? "" : nameWorst(worst, y(worst.low))}`,
+${rateBefore && html`<text class="strong" x="0.5%" y="14">${percent(rateBefore.share)} <tspan>before</tspan></text>`}
+  ${rate && html`<text class="strong" x="${at(cut ?? 0)}" dx="6" y="14">${percent(rate.share)}</text>`}
+${worst && nameWorst(worst, y(worst.low))}`,
   });
 }
 
-function nameWorst({ x, rate }: Point, low: number): Markup {
+function nameWorst({ x, share }: Point, low: number): Markup {
   const side = x < 6 ? "" : x > 94 ? "end" : "mid";
-  const y = Math.min(HEIGHT - 3, low + 15);
-  return html`<text class="strong ${side}" x="${at(x)}" y="${y}">${wholePercent(rate)}</text>`;
+  return html`<text class="strong ${side}" x="${at(x)}" y="${Math.min(HEIGHT - 3, low + 15)}">${wholePercent(share)}</text>`;
 }
 
-/** The rates of the spans with their intervals, and whether each is lower than the rest of its period by more than chance. */
-function pointsOf({ spans, axis, whole, before }: RateChartFacts) {
+/** The rate of a span with its interval, as a point of the chart. */
+interface Point extends SpanOutcomes {
+  readonly x: number;
+  readonly finished: number;
+  readonly share: number;
+  readonly low: number;
+  readonly high: number;
+  /** Lower than the rest of its period, by more than chance. */
+  readonly isLow: boolean;
+}
+
+function pointsOf({ spans, whole, before }: DaysFacts): Point[] {
+  const axis = dayAxis(spans);
   return spans.flatMap((span) => {
     const { outcomes } = span;
-    const interval = outcomes === null ? null : wilsonInterval(outcomes.succeeded, outcomes.finished);
-    if (outcomes === null || interval === null) return [];
+    const rate = outcomes && rateOf(outcomes);
+    if (outcomes === null || rate === null) return [];
     const period = span.isBefore ? before : whole;
-    const rate = outcomes.succeeded / outcomes.finished;
     const isLow = period !== null && isSurelyLower(outcomes, period);
-    return { span, x: axis.middle(span), outcomes, rate, ...interval, isLow };
+    return [{ ...span, x: axis.middle(span), finished: outcomes.finished, ...rate, isLow }];
   });
 }
-
-type Point = ReturnType<typeof pointsOf>[number];
 
 function tell(points: readonly Point[], worst: Point | undefined, now: Date): string {
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined) return "Success rate: no build has finished.";
-  const rates = points.map(({ rate }) => rate);
-  const range = `between ${wholePercent(Math.min(...rates))} and ${wholePercent(Math.max(...rates))}`;
+  const shares = points.map(({ share }) => share);
   const low =
     worst === undefined
       ? ""
-      : `, lower than chance allows on ${daysName(worst.span, now)}: ${wholePercent(worst.rate)}`;
-  return `Success rate, ${daysName({ first: first.span.first, last: last.span.last }, now)}, ${range}${low}. The table below has the numbers.`;
+      : `, lower than chance allows on ${daysName(worst, now)}: ${wholePercent(worst.share)}`;
+  const range = `between ${wholePercent(Math.min(...shares))} and ${wholePercent(Math.max(...shares))}`;
+  return `Success rate, ${daysName({ first: first.first, last: last.last }, now)}, ${range}${low}. The table below has the numbers.`;
 }
 
 const [VOLUME_TOP, VOLUME_BASE] = [6, 100];
 
 /** How many builds a day there were, and what became of them. */
-export function drawVolumeChart(
-  spans: readonly SpanOutcomes[],
-  axis: DayAxis,
-  cut: number | null,
-  now: Date,
-): Markup {
-  const known = spans.flatMap(({ outcomes, days }) => (outcomes === null ? [] : [outcomes.builds / days]));
+function drawVolume({ spans, cut, now }: DaysFacts): Markup {
+  const known = spans.flatMap(({ outcomes, days }) => (outcomes === null ? [] : outcomes.builds / days));
   const scale = scaleLinear([0, Math.max(1, ...known)], [VOLUME_BASE, VOLUME_TOP]);
-  const ticks = scale.ticks(3).filter((tick) => Number.isInteger(tick));
-  const high = (count: number, days: number) => VOLUME_BASE - scale(count / days);
-  const failed = known.length === 0 ? "" : `, up to ${grouped(Math.round(Math.max(...known)))} a day`;
-  return drawPlot({
+  const most = known.length === 0 ? "" : `, up to ${grouped(Math.round(Math.max(...known)))} a day`;
+  return drawBars({
     height: VOLUME_BASE + 4,
-    told: `Builds${failed}: succeeded, failed and not finished. The table below has the numbers.`,
-    labels: ticks.map((tick) => ({ y: (scale(tick) + 4).toFixed(1), words: grouped(tick) })),
-    body: html`${ticks.map((tick) => levelLine(scale(tick).toFixed(1)))}
-${spans.map((span) => {
-  const { outcomes, days } = span;
-  if (outcomes === null) return "";
-  const parts = [
-    ["bad", outcomes.failed],
-    ["good", outcomes.succeeded],
-    ["unfinished", outcomes.unfinished],
-  ] as const;
-  let from = VOLUME_BASE;
-  const rects = parts.map(([look, count]) => {
-    if (count === 0) return "";
-    const height = high(count, days);
-    from -= height;
-    return drawBar(look, axis.bar(span), from.toFixed(1), Math.max(0.5, height - 0.8));
-  });
-  const [succeeded, failed, unfinished] = [outcomes.succeeded, outcomes.failed, outcomes.unfinished].map(
-    grouped,
-  );
-  return drawSpan(span, `${succeeded} succeeded, ${failed} failed, ${unfinished} not finished`, rects, now);
-})}
-${drawCut(cut, VOLUME_BASE)}${levelLine(VOLUME_BASE, "base")}`,
+    told: `Builds${most}: succeeded, failed and not finished. The table below has the numbers.`,
+    ticks: wholeTicks(scale.ticks(3)).map((tick) => ({ y: scale(tick), words: grouped(tick) })),
+    spans,
+    bars({ outcomes, days }) {
+      if (outcomes === null) return null;
+      const { succeeded, failed, unfinished } = outcomes;
+      let y = VOLUME_BASE;
+      const bar = (look: Look, count: number) => {
+        const height = VOLUME_BASE - scale(count / days);
+        y -= height;
+        return [look, y, count === 0 ? 0 : Math.max(0.5, height - 0.8)] as const;
+      };
+      return [
+        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished`,
+        bar("bad", failed),
+        bar("good", succeeded),
+        bar("unfinished", unfinished),
+      ];
+    },
+    base: VOLUME_BASE,
+    cut: [cut, VOLUME_BASE],
+    now,
   });
 }
+
+const wholeTicks = (ticks: readonly number[]): number[] => ticks.filter(Number.isInteger);
 
 /** What broke, above the line, and what was fixed, below it. */
-export function drawTurnsChart(
-  spans: readonly SpanOutcomes[],
-  counts: { readonly broke: readonly number[]; readonly fixed: readonly number[] },
-  axis: DayAxis,
-  cut: number | null,
-  now: Date,
-): Markup {
-  const perDay = (list: readonly number[]) => spans.map(({ days }, place) => (list[place] ?? 0) / days);
-  const most = Math.max(1, ...perDay(counts.broke), ...perDay(counts.fixed));
+function drawTurns({ spans, cut, now }: DaysFacts): Markup {
+  const most = Math.max(1, ...spans.flatMap(({ broke, fixed, days }) => [broke / days, fixed / days]));
   const middle = 48;
   const scale = scaleLinear([0, most], [0, middle - 8]);
-  const ticks = scale.ticks(2).filter((tick) => tick > 0 && Number.isInteger(tick));
-  const height = 2 * middle + 24;
-  const places = ticks.flatMap((tick) =>
-    [middle - scale(tick), middle + scale(tick)].map((y) => ({ tick, y })),
-  );
-  return drawPlot({
-    height,
+  const ticks = wholeTicks(scale.ticks(2)).filter((tick) => tick > 0);
+  return drawBars({
+    height: 2 * middle + 24,
     told: "What broke, upwards, and what was fixed, downwards. The table below has the numbers.",
-    labels: [
-      ...places.map(({ tick, y }) => ({ y: (y + 4).toFixed(1), words: grouped(tick) })),
-      { y: middle + 4, words: "0" },
-    ],
-    body: html`${places.map(({ y }) => levelLine(y.toFixed(1)))}
-${spans.map((span, place) => {
-  const [broke, fixed] = [counts.broke[place] ?? 0, counts.fixed[place] ?? 0];
-  if (broke + fixed === 0) return "";
-  const [up, down] = [scale(broke / span.days), scale(fixed / span.days)];
-  const bars = [
-    broke === 0 ? "" : drawBar("bad", axis.bar(span), (middle - up).toFixed(1), up),
-    fixed === 0 ? "" : drawBar("good", axis.bar(span), middle, down),
-  ];
-  return drawSpan(span, `${grouped(broke)} broke, ${grouped(fixed)} fixed`, bars, now);
-})}
-${drawCut(cut, 2 * middle)}${levelLine(middle, "base")}${drawDates(spans, axis, height - 4, now)}`,
+    ticks: ticks.flatMap((tick) =>
+      [-1, 1].map((way) => ({ y: middle + way * scale(tick), words: grouped(tick) })),
+    ),
+    labels: [{ y: middle, words: "0" }],
+    spans,
+    bars({ broke, fixed, days }) {
+      if (broke + fixed === 0) return null;
+      const [up, down] = [scale(broke / days), scale(fixed / days)];
+      return [
+        `${grouped(broke)} broke, ${grouped(fixed)} fixed`,
+        ["bad", middle - up, up],
+        ["good", middle, down],
+      ];
+    },
+    base: middle,
+    cut: [cut, 2 * middle],
+    hasDates: true,
+    now,
   });
-}
-
-function drawSpan(span: SpanOutcomes, words: string, bars: readonly (Markup | string)[], now: Date): Markup {
-  const kind = span.isBefore ? html` class="before"` : "";
-  return html`<g${kind}><title>${daysName(span, now)}: ${words}</title>${bars}</g>`;
-}
-
-function drawCut(cut: number | null, height: number): Markup | string {
-  return cut === null ? "" : uprightLine(at(cut), height);
 }

@@ -1,31 +1,24 @@
-import { scaleLog } from "d3-scale";
+/** Lengths of time, each between two bounds: how long builds take, wait and work; and how many are open at once. */
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, pick, relation } from "../../report/ask.ts";
-import { type Row, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import {
   type Bound,
   boundList,
-  dayAxis,
-  drawBar,
-  drawDates,
-  drawPlot,
   isKnownTime,
   KNOWN_WITHIN,
-  levelLine,
   renderBoundKey,
-  renderKey,
-  type Span,
-  spansOf,
-  swatch,
+  type TimedBuild,
   ticksAround,
-} from "../parts/charts.ts";
+  timedRows,
+  timesScale,
+} from "../parts/bounds.ts";
+import { drawBars, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
-import { buildLink } from "../parts/links.ts";
-import { outcomeSign } from "../parts/marks.ts";
-import { dayNumber, daysName, within } from "../parts/period.ts";
-import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
+import { dayNumber, daysName, rowsIn, within } from "../parts/period.ts";
+import { renderFoldTable } from "../parts/tables.ts";
 import { CHOSEN, lateOf, momentWithin, type TrendsScope } from "./trends-scope.ts";
 
 const build = relation("fact_builds");
@@ -33,11 +26,26 @@ const SHOWN_BUILDS = 12;
 /** Builds of fewer days are shown one by one. */
 const FEWEST_DAYS = 3;
 
+/** How many builds finished, and of how many of them the time is known. */
+interface KnownRow {
+  readonly finished: number;
+  readonly known: number;
+}
+
+/** Of one day, or of all of them; bounds are in seconds, and null where no time is known. */
+interface TookRow extends KnownRow {
+  readonly day: string | null;
+  readonly took_p50_least: number;
+  readonly took_p50_most: number;
+  readonly took_p90_least: number;
+  readonly took_p90_most: number;
+}
+
 /** How long builds take, day by day, or each of them where those are few. */
 export const durations = block({
   id: "durations",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => {
+  asks(scope: TrendsScope): { rows: Asks<TookRow>; timed: Asks<TimedBuild> } {
     const isFinished = sql`${build.duration_s_min} is not null
   and ${isLate(scope)}`;
     return {
@@ -58,25 +66,33 @@ limit ${inline(SHOWN_BUILDS)}`,
     };
   },
   draw({ rows, timed }, { period, now }) {
-    const whole = rows.find(({ day }) => day === null) ?? {};
-    const [finished, known] = [Number(whole.finished ?? 0), Number(whole.known ?? 0)];
-    const days = rows.filter((row) => row.day !== null && Number(row.known) > 0);
-    const half = durationWords(boundOf(whole, "took_p50"));
+    const whole = rows.find(({ day }) => day === null);
+    const days = rows.flatMap((row) => (row.day === null || row.known === 0 ? [] : toTookSpan(row, row.day)));
     return {
       title: "How long builds take",
       count: daysName(lateOf(period), now),
       note: "From the trigger to the finish. The truth lies between two bounds.",
-      empty: known === 0 && unknown(finished),
-      body: html`<p class="took">${
-        known === 1
-          ? html`The one build that is known took <b>${half}</b>.`
-          : html`Half of the builds whose times are known took
-              <b>${half}</b>, nine of ten <b>${durationWords(boundOf(whole, "took_p90"))}</b>.`
-      }</p>
-${renderKnown(known, finished)}
-${days.length < FEWEST_DAYS ? renderTimed(timed, known) : renderTimesByDay(days, now)}`,
+      ...(whole && whole.known > 0
+        ? {
+            body: html`<p class="took">${tookWords(whole)}</p>
+${renderKnown(whole)}
+${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay(days, now)}`,
+          }
+        : unknown(whole?.finished ?? 0)),
     };
   },
+});
+
+function tookWords(whole: TookRow): Markup {
+  const { half, ninth } = boundsOf(whole);
+  return whole.known === 1
+    ? html`The one build that is known took <b>${durationWords(half)}</b>.`
+    : html`Half of the builds whose times are known took <b>${durationWords(half)}</b>, nine of ten <b>${durationWords(ninth)}</b>.`;
+}
+
+const boundsOf = (row: TookRow) => ({
+  half: { least: row.took_p50_least, most: row.took_p50_most },
+  ninth: { least: row.took_p90_least, most: row.took_p90_most },
 });
 
 const isTimed = isKnownTime(build.duration_s_min, build.duration_s_max);
@@ -85,72 +101,81 @@ const isTimed = isKnownTime(build.duration_s_min, build.duration_s_max);
 const isLate = ({ period, type }: TrendsScope): SQL =>
   sql`${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
 
-function renderTimed(timed: readonly Row[], known: number): Markup {
-  const bars = timed.map((row) => {
-    const bound = { least: Number(row.duration_s_min), most: Number(row.duration_s_max) };
-    const label = html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)}`;
-    return { label, bound, words: durationWords(bound) };
-  });
-  return html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
-${boundList(bars)}
+const renderTimed = (timed: readonly TimedBuild[], known: number): Markup =>
+  html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
+${boundList(timedRows(timed, durationWords))}
 ${KEY}`;
+
+/** A day with the times of half of its builds, and of nine of ten. */
+interface TookSpan extends Span, Bound {
+  readonly known: number;
+  readonly ninth: Bound;
 }
 
-function renderTimesByDay(rows: readonly Row[], now: Date): Markup {
-  const days = rows.map((row) => {
-    const day = dayNumber(row.day);
-    const of = { first: day, last: day, days: 1, isBefore: false, known: Number(row.known) };
-    return { ...of, ...boundOf(row, "took_p50"), p90: boundOf(row, "took_p90") };
-  });
-  return html`<h3 class="sub">How long half of them took</h3>
-<div class="charts${days.length < 8 ? " few" : ""}">${drawDurationChart(days, now)}</div>
+function toTookSpan(row: TookRow, text: string): TookSpan {
+  const day = dayNumber(text);
+  const { half, ninth } = boundsOf(row);
+  return { first: day, last: day, days: 1, isBefore: false, known: row.known, ...half, ninth };
+}
+
+const renderTimesByDay = (
+  days: readonly TookSpan[],
+  now: Date,
+): Markup => html`<h3 class="sub">How long half of them took</h3>
+<div class="charts${days.length < 8 && " few"}">${drawDurations(days, now)}</div>
 ${KEY}
-${renderFoldTable(
-  [headCell("Day"), headCell("Half took"), headCell("Nine of ten took"), headCell("Builds", "num")],
-  days.toReversed().map(
-    (day) => html`<tr><th scope="row">${daysName(day, now)}</th>
-      <td>${durationWords(day)}</td><td>${durationWords(day.p90)}</td>${numberCell(day.known)}</tr>`,
-  ),
-  "The times as a table",
-)}`;
+${renderFoldTable<TookSpan>({
+  title: "The times as a table",
+  columns: [
+    { head: "Day", cell: (day) => daysName(day, now) },
+    { head: "Half took", cell: durationWords },
+    { head: "Nine of ten took", cell: ({ ninth }) => durationWords(ninth) },
+    { head: "Builds", isNumber: true, cell: ({ known }) => known },
+  ],
+  rows: days.toReversed(),
+})}`;
+
+const [TOP, BASE] = [8, 150];
+
+/** How long half of the builds took, day by day, on a logarithmic scale: the truth lies within each bar. */
+function drawDurations(days: readonly TookSpan[], now: Date): Markup {
+  const ticks = ticksAround(days);
+  const y = timesScale(days, ticks, [BASE, TOP]);
+  return drawBars({
+    height: BASE + 26,
+    told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
+    ticks: ticks.map(({ s, words }) => ({ y: y(s), words })),
+    spans: days,
+    bars(day) {
+      const [low, high] = [y(day.least), y(day.most)];
+      return [
+        `half took ${durationWords(day)}`,
+        ["ink", low, BASE - low < 1 ? 0 : BASE - low],
+        ["perhaps", high, Math.max(1.5, low - high)],
+      ];
+    },
+    base: BASE,
+    hasDates: true,
+    now,
+  });
 }
 
-const [DURATION_TOP, DURATION_BASE, DURATION_HEIGHT] = [8, 150, 176];
-/** A percentile of the builds of a span, between two bounds. */
-type BoundSpan = Span & Bound;
-
-/** How long half of the builds took, span by span, on a logarithmic scale: the truth lies within each bar. */
-function drawDurationChart(spans: readonly BoundSpan[], now: Date): Markup {
-  const axis = dayAxis(spans);
-  const ticks = ticksAround(spans);
-  const [floor, ceiling] = [ticks[0]?.s ?? 1, ticks.at(-1)?.s ?? 1];
-  const scale = scaleLog(
-    [floor, Math.max(ceiling, ...spans.map(({ most }) => most))],
-    [DURATION_BASE, DURATION_TOP],
-  );
-  const y = (seconds: number) => scale(Math.max(floor, seconds));
-  return drawPlot({
-    height: DURATION_HEIGHT,
-    told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
-    labels: ticks.map(({ s, words }) => ({ y: (y(s) + 4).toFixed(1), words })),
-    labelsTo: 42,
-    body: html`${ticks.map(({ s }) => levelLine(y(s).toFixed(1)))}
-${spans.map((span) => {
-  const [low, high] = [y(span.least), y(span.most)];
-  const surely = DURATION_BASE - low;
-  return html`<g><title>${daysName(span, now)}: half took ${durationWords(span)}</title>
-    ${surely < 1 ? "" : drawBar("ink", axis.bar(span), low.toFixed(1), surely)}
-    ${drawBar("perhaps", axis.bar(span), high.toFixed(1), Math.max(1.5, low - high))}</g>`;
-})}
-${levelLine(DURATION_BASE, "base")}${drawDates(spans, axis, DURATION_HEIGHT - 4, now)}`,
-  });
+interface PhaseRow extends KnownRow {
+  readonly queued_p50_least: number;
+  readonly queued_p50_most: number;
+  readonly queued_p90_least: number;
+  readonly queued_p90_most: number;
+  readonly building_p50_least: number;
+  readonly building_p50_most: number;
+  readonly building_p90_least: number;
+  readonly building_p90_most: number;
 }
 
 /** How long builds waited, and how long they worked, where both are known. */
 export const phases = block({
   id: "phases",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => {
+  asks(scope: TrendsScope): { rows: Asks<PhaseRow> } {
     const isKnown = sql`${isWaitKnown} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
     return {
       rows: ask("fact_builds")`
@@ -161,33 +186,35 @@ from ${build}
 where ${isLate(scope)}`,
     };
   },
-  draw({ rows: [row = {}] }, { period, now }) {
-    const bars = [
-      { label: "Waited, half", name: "queued_p50" },
-      { label: "Waited, nine of ten", name: "queued_p90" },
-      { label: "Worked, half", name: "building_p50" },
-      { label: "Worked, nine of ten", name: "building_p90" },
-    ];
-    return {
-      title: "Waiting and working",
-      count: daysName(lateOf(period), now),
-      note: "The service names no queue: a build waits until it is seen at work.",
-      ...drawBounds(
-        bars.map(({ label, name }) => ({ label, bound: boundOf(row, name) })),
-        Number(row.known ?? 0),
-        Number(row.finished ?? 0),
-      ),
-    };
-  },
+  draw: ({ rows }, { period, now }) => ({
+    title: "Waiting and working",
+    count: daysName(lateOf(period), now),
+    note: "The service names no queue: a build waits until it is seen at work.",
+    ...drawBounds(
+      rows,
+      rows.flatMap((row) => [
+        { label: "Waited, half", least: row.queued_p50_least, most: row.queued_p50_most },
+        { label: "Waited, nine of ten", least: row.queued_p90_least, most: row.queued_p90_most },
+        { label: "Worked, half", least: row.building_p50_least, most: row.building_p50_most },
+        { label: "Worked, nine of ten", least: row.building_p90_least, most: row.building_p90_most },
+      ]),
+    ),
+  }),
 });
 
 const isWaitKnown = isKnownTime(build.queued_s_min, build.queued_s_max);
+
+interface WaitRow extends KnownRow {
+  readonly hour: number;
+  readonly queued_p50_least: number;
+  readonly queued_p50_most: number;
+}
 
 /** How long half of the builds waited, by the hour of the day in which they were triggered. */
 export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({
+  asks: (scope: TrendsScope): { rows: Asks<WaitRow> } => ({
     rows: ask("fact_builds")`
 select extract(hour from ${build.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
   count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", build.queued_s_min, build.queued_s_max, isWaitKnown)}
@@ -197,55 +224,53 @@ where ${build.building_s_min} is not null
 group by hour
 order by hour`,
   }),
-  draw({ rows }, { period, now }) {
-    const hours = rows.filter((row) => Number(row.known) > 0);
-    return {
-      title: "Waiting by hour of the day",
-      count: `${daysName(lateOf(period), now)}, UTC`,
-      note: "How long half of the builds waited that were triggered in each hour.",
-      ...drawBounds(
-        hours.map((row) => ({
-          label: `${String(row.hour).padStart(2, "0")}:00`,
-          bound: boundOf(row, "queued_p50"),
+  draw: ({ rows }, { period, now }) => ({
+    title: "Waiting by hour of the day",
+    count: `${daysName(lateOf(period), now)}, UTC`,
+    note: "How long half of the builds waited that were triggered in each hour.",
+    ...drawBounds(
+      rows,
+      rows
+        .filter(({ known }) => known > 0)
+        .map(({ hour, queued_p50_least: least, queued_p50_most: most }) => ({
+          label: `${String(hour).padStart(2, "0")}:00`,
+          least,
+          most,
         })),
-        sumIn(rows, "known"),
-        sumIn(rows, "finished"),
-      ),
-    };
-  },
+    ),
+  }),
 });
 
-function drawBounds(rows: readonly { label: string; bound: Bound }[], known: number, finished: number) {
-  const bars = rows.map(({ label, bound }) => ({ label, bound, words: durationWords(bound) }));
+/** Times as bars, with how many of the builds they are about; or why there are none. */
+function drawBounds(rows: readonly KnownRow[], bounds: readonly (Bound & { readonly label: string })[]) {
+  const sums = { finished: sumIn(rows, "finished"), known: sumIn(rows, "known") };
+  if (sums.known === 0) return unknown(sums.finished);
+  const bars = bounds.map((bound) => ({ label: bound.label, bound, words: durationWords(bound) }));
   return {
-    empty: known === 0 && unknown(finished),
-    body: html`${renderKnown(known, finished)}
+    body: html`${renderKnown(sums)}
 ${boundList(bars, "bounds phases")}
 ${KEY}`,
   };
 }
 
-export const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
 
 /** How many builds the figures are about, of all that finished; a command where those are few. */
-function renderKnown(known: number, finished: number): Markup {
+function renderKnown({ known, finished }: KnownRow): Markup {
   const share = known / finished;
   return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of ${counted(finished, "build")} that finished,
-    ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
+    ${percent(share)}.${share < 0.5 && html` Of the others it is not known: ${UNWATCHED}`}</p>`;
 }
 
-const unknown = (finished: number): Empty => [
-  "unknown",
-  "Not known.",
-  finished === 0
-    ? "No build of these days has finished."
-    : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
-];
-
-const boundOf = (row: Row, name: string): Bound => ({
-  least: Number(row[`${name}_least`]),
-  most: Number(row[`${name}_most`]),
+const unknown = (finished: number): { readonly empty: Empty } => ({
+  empty: [
+    "unknown",
+    "Not known.",
+    finished === 0
+      ? "No build of these days has finished."
+      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+  ],
 });
 
 /** Both bounds of a time of builds that is known, as percentiles: the percentile of a bound is a bound of the percentile. */
@@ -280,11 +305,22 @@ const two = (large: number, unit: string, small: number, smallUnit: string): str
 
 const open = relation("backlog");
 
+/** How many of the hours of a day are known, and how many builds were open at once in the fullest of them. */
+interface OpenRow {
+  readonly day: string;
+  readonly hours: number;
+  readonly known: number;
+  readonly open_min: number | null;
+  readonly open_max: number | null;
+}
+
+const [OPEN_TOP, OPEN_BASE] = [6, 72];
+
 /** How many builds were open at once, at most, day by day, in the hours in which that is known. */
 export const backlog = block({
   id: "backlog",
   narrowedBy: CHOSEN,
-  asks({ period: { first, last } }: TrendsScope) {
+  asks({ period: { first, last } }: TrendsScope): { rows: Asks<OpenRow> } {
     const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
     return {
       rows: ask("backlog")`
@@ -298,50 +334,42 @@ order by day`,
   },
   draw({ rows }, { period, type, now }) {
     const [hours, known] = [sumIn(rows, "hours"), sumIn(rows, "known")];
-    const byDay = new Map(
-      rows
-        .filter((row) => Number(row.known) > 0)
-        .map((row) => [dayNumber(row.day), { least: Number(row.open_min), most: Number(row.open_max) }]),
-    );
+    const days = rows.filter((row) => row.known > 0);
+    const numbers = days.map(({ day }) => dayNumber(day));
     // The axis begins with the first day of which something is known.
-    const [first, last] = [Math.min(...byDay.keys()), Math.max(...byDay.keys())];
+    const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
     const shown = known === 0 ? [] : spansOf({ ...period, before: null, start: first, first, last });
     const spans = shown.map((span) => {
-      let [least, most] = [0, 0];
-      for (let day = span.first; day <= span.last; day++) {
-        const known = byDay.get(day);
-        if (known !== undefined) [least, most] = [Math.max(least, known.least), Math.max(most, known.most)];
-      }
-      return { ...span, least, most };
+      const most = (column: "open_min" | "open_max") =>
+        Math.max(0, ...rowsIn(days, span).map((row) => countIn(row, column)));
+      return { ...span, least: most("open_min"), most: most("open_max") };
     });
-    const axis = dayAxis(spans);
     const sure = Math.max(0, ...spans.map(({ least }) => least));
-    const [bottom, height] = [72, 98];
     const top = Math.max(1, ...spans.map(({ most }) => most));
-    const high = (count: number) => ((bottom - 6) * count) / top;
-    const chart = drawPlot({
-      height,
+    const high = (count: number) => ((OPEN_BASE - OPEN_TOP) * count) / top;
+    const chart = drawBars({
+      height: OPEN_BASE + 26,
       told: `Open builds: at most ${grouped(top)} at once in the hours that are known, of which ${grouped(sure)} surely.`,
+      ticks: [],
       labels: [
-        { y: bottom + 4, words: "0" },
-        { y: bottom - high(top) + 8, words: grouped(top) },
+        { y: OPEN_BASE, words: "0" },
+        { y: OPEN_TOP + 4, words: grouped(top) },
       ],
-      body: html`${spans.map((span) => {
-        const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
-        const most = span.least === span.most ? "" : ` to ${grouped(span.most)}`;
-        const bar = axis.bar(span);
-        return html`<g><title>${daysName(span, now)}: ${grouped(span.least)}${most} open</title>
-        ${surely === 0 ? "" : drawBar("ink", bar, (bottom - surely).toFixed(1), surely)}
-        ${perhaps === 0 ? "" : drawBar("perhaps", bar, (bottom - surely - perhaps).toFixed(1), perhaps)}</g>`;
-      })}
-${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
+      spans,
+      bars: ({ least, most }) => [
+        `${grouped(least)}${least === most ? "" : ` to ${grouped(most)}`} open`,
+        ["ink", OPEN_BASE - high(least), high(least)],
+        ["perhaps", OPEN_BASE - high(most), high(most) - high(least)],
+      ],
+      base: OPEN_BASE,
+      hasDates: true,
+      now,
     });
-    const mark = spans.some(({ days }) => days > 1) ? "mark" : "day";
-    const ofAll = type === undefined ? "" : "; of all formats";
+    const mark = spans.some((span) => span.days > 1) ? "mark" : "day";
     return {
       title: "Open builds",
       count: daysName(period, now),
-      note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
+      note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${type === undefined ? "" : "; of all formats"}.`,
       empty: known === 0 && [
         "unknown",
         "Not known.",
@@ -351,12 +379,11 @@ ${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
       ],
       body: html`<p class="took">At most <b>${sure === 0 || sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
 <p class="note">That is known to within five builds or a tenth in ${grouped(known)} of ${counted(hours, "hour")}.
-  ${known < hours / 2 ? html`In the others it is not: ${UNWATCHED}` : ""}</p>
+  ${known < hours / 2 && html`In the others it is not: ${UNWATCHED}`}</p>
 ${
   // A single bar says no more than the sentence.
-  spans.length < 2
-    ? ""
-    : html`<div class="charts${spans.length < 8 ? " few" : ""}">${chart}</div>
+  spans.length > 1 &&
+  html`<div class="charts${spans.length < 8 && " few"}">${chart}</div>
 ${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
 }`,
     };

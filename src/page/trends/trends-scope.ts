@@ -1,5 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, pick, type Question, relation } from "../../report/ask.ts";
+import { ask, pick, relation } from "../../report/ask.ts";
+import type { Asks } from "../parts/answers.ts";
+import type { OutcomesRow } from "../parts/outcomes.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
@@ -35,8 +37,11 @@ const plain = relation("success_rate_without_platform");
 const streak = relation("recoveries");
 const turn = relation("broke_daily");
 
-/** Each day of both periods: its outcomes, and what broke and was fixed. */
-export const askForDays = (scope: TrendsScope): Question => ask("success_rate_daily")`
+/** A day with its outcomes, and how many versions and formats broke and were fixed. */
+export type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
+
+/** Each day of both periods. */
+export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask("success_rate_daily")`
 select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
 from ${daysAndTurns(scope)}
 order by day`;

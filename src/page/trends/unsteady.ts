@@ -1,103 +1,132 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation, where } from "../../report/ask.ts";
-import type { Row } from "../parts/answers.ts";
+import { type Asks, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
-import { html, type Markup } from "../parts/html.ts";
+import { points } from "../parts/changes.ts";
+import { html } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
 import { dayText, type Period } from "../parts/period.ts";
-import { points } from "./compare.ts";
+import { renderRows } from "../parts/tables.ts";
 import { lengthOf } from "./times.ts";
 import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
 const series = relation("instability");
 const SHOWN = 5;
 
+interface FlakyRow {
+  readonly project_slug: string;
+  readonly version_slug: string;
+  readonly type: string;
+  readonly finished: number;
+  readonly flips: number;
+  readonly flip_rate_by_chance: number;
+  /** How many there are. */
+  readonly series: number;
+}
+
 /** Versions and formats whose results change more often than chance explains. */
 export const flaky = block({
   id: "flaky",
   narrowedBy: { type: null },
-  asks: (scope: TrendsScope) => ({
+  asks: ({ type }: TrendsScope): { rows: Asks<FlakyRow> } => ({
     rows: ask("instability")`
 select ${pick(series, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")}${onPage`,
   count(*) over () as series`}
-from ${series}${where(sql`${series.is_flaky}`, scope.type !== undefined && sql`${series.type} = ${scope.type}`)}
+from ${series}${where(sql`${series.is_flaky}`, type !== undefined && sql`${series.type} = ${type}`)}
 order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slug", "version_slug", "type")}${onPage`\nlimit ${inline(SHOWN)}`}`,
   }),
   draw({ rows }) {
-    const all = Number(rows[0]?.series ?? 0);
+    const all = countIn(rows[0], "series");
     return {
       title: "Flaky",
       ...(all > 0 && { count: grouped(all) }),
       note: "Of the last 20 results of each, whatever dates are chosen: those that change between success and failure more often than random order would.",
-      empty: rows.length === 0 && [
+      empty: all === 0 && [
         "unknown",
         "None stands out.",
         "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
       ],
-      body: html`<ul class="rows">${rows.map((row) => {
-        const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
-        return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>
-              <span class="n">${counted(Number(row.flips), "change")}</span>
-              <small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be
-              chance</small></li>`;
-      })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
+      body: renderRows(
+        rows.map((row) => ({
+          name: html`${projectLink(row.project_slug)} ${targetTag(row)}`,
+          figure: counted(row.flips, "change"),
+          small: `in ${grouped(row.finished)} builds; ${grouped(Math.round(row.flip_rate_by_chance * (row.finished - 1)))} would be chance`,
+        })),
+        all > rows.length && `${grouped(all - rows.length)} more in the file.`,
+      ),
     };
   },
 });
+
+interface RegressionRow {
+  readonly project_slug: string;
+  readonly finished_last_7_days: number;
+  readonly succeeded_last_7_days: number;
+  readonly finished_28_days_before: number;
+  readonly succeeded_28_days_before: number;
+  readonly difference: number;
+  readonly difference_high: number;
+  readonly last_failed_build_id: string | null;
+}
 
 /** Projects that got worse lately. */
 export const regressions = block({
   id: "regressions",
   narrowedBy: {},
-  asks: (_: TrendsScope) => ({
+  asks: (_: TrendsScope): { rows: Asks<RegressionRow> } => ({
     rows: askFor("regressions", {}, [], onPage`\nlimit ${inline(SHOWN)}`),
   }),
-  draw({ rows }) {
-    return {
-      title: "Projects that got worse",
-      note: "The last 7 days against the 28 before, whatever dates are chosen; projects with 20 finished builds or more in both.",
-      empty: rows.length === 0 && [
-        "unknown",
-        "None is known.",
-        "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
-      ],
-      body: html`<ul class="rows">${rows.map(
-        (row) =>
-          html`<li>${projectLink(row.project_slug)}
-                <span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>
-                ${points(Number(row.difference)).replace("−", "")} points</span></span>
-                <small>${grouped(Number(row.succeeded_last_7_days))} of
-                ${grouped(Number(row.finished_last_7_days))} succeeded,
-                ${grouped(Number(row.succeeded_28_days_before))} of
-                ${grouped(Number(row.finished_28_days_before))} before: surely
-                ${points(-Number(row.difference_high)).replace("+", "")} points or more${lastFailed(row)}</small></li>`,
-      )}</ul>`,
-    };
-  },
+  draw: ({ rows }) => ({
+    title: "Projects that got worse",
+    note: "The last 7 days against the 28 before, whatever dates are chosen; projects with 20 finished builds or more in both.",
+    empty: rows.length === 0 && [
+      "unknown",
+      "None is known.",
+      "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
+    ],
+    body: renderRows(
+      rows.map((row) => ({
+        name: projectLink(row.project_slug),
+        figure: html`<span class="delta bad">${icon("down")}<span class="unseen">down </span>
+          ${points(row.difference).replace("−", "")} points</span>`,
+        small: html`${grouped(row.succeeded_last_7_days)} of ${grouped(row.finished_last_7_days)} succeeded,
+          ${grouped(row.succeeded_28_days_before)} of ${grouped(row.finished_28_days_before)} before: surely
+          ${points(-row.difference_high).replace("+", "")} points or
+          more${row.last_failed_build_id && html` · last ${buildLink(row.last_failed_build_id)}`}`,
+      })),
+    ),
+  }),
 });
-
-const lastFailed = ({ last_failed_build_id: id }: Row): Markup | string =>
-  id === null ? "" : html` · last ${buildLink(id)}`;
 
 const repair = relation("time_to_recover");
 const MOST_MONTHS = 6;
+
+interface RepairRow {
+  readonly month: string;
+  readonly streaks: number;
+  readonly still_open: number;
+  readonly p25_hours: number | null;
+  readonly median_hours: number | null;
+  readonly closed_median_hours: number | null;
+}
 
 /** How long what breaks stays broken, by the month in which it broke. */
 export const repairs = block({
   id: "repairs",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({
+  asks: ({ period, type }: TrendsScope): { rows: Asks<RepairRow> } => ({
     rows: ask("time_to_recover")`
 select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
 from ${repair}
-where ${repair.project_id} is null and ${repair.type} ${scope.type === undefined ? sql`is null` : sql`= ${scope.type}`}
-  and ${repair.month} in ${monthsOf(scope.period)}
+where ${repair.project_id} is null and ${repair.type} ${type === undefined ? sql`is null` : sql`= ${type}`}
+  and ${repair.month} in ${monthsOf(period)}
 order by ${repair.month} desc`,
   }),
   draw({ rows }) {
-    const hours = (value: unknown) => (value === null ? null : lengthOf(Number(value) * 3600));
+    const within = (hours: number | null, words: (length: string) => string) =>
+      hours === null ? "" : words(lengthOf(hours * 3600));
     return {
       title: "Time to recover",
       note: "From trigger to trigger, streaks that are still open included, by whole months.",
@@ -106,17 +135,21 @@ order by ${repair.month} desc`,
         "Not known.",
         "Nothing is known to have broken in these months.",
       ],
-      body: html`<ul class="rows">${rows.map((row) => {
-        const [median, quarter] = [hours(row.median_hours), hours(row.p25_hours)];
-        const closed = hours(row.closed_median_hours);
-        const half = median === null ? "more than half still broken" : `half fixed within ${median}`;
-        const quarterWords = quarter === null ? "" : `; a quarter fixed within ${quarter}`;
-        const closedWords =
-          closed === null ? "" : `; ${closed} if only those fixed are counted, which is too short`;
-        return html`<li><span>Broke in ${String(row.month)}</span><span class="n">${half}</span>
-            <small>${counted(Number(row.streaks), "streak")} of failures,
-            ${grouped(Number(row.still_open))} still open${quarterWords}${closedWords}</small></li>`;
-      })}</ul>`,
+      body: renderRows(
+        rows.map((row) => ({
+          name: `Broke in ${row.month}`,
+          figure:
+            within(row.median_hours, (length) => `half fixed within ${length}`) ||
+            "more than half still broken",
+          small: `${counted(row.streaks, "streak")} of failures, ${grouped(row.still_open)} still open${within(
+            row.p25_hours,
+            (length) => `; a quarter fixed within ${length}`,
+          )}${within(
+            row.closed_median_hours,
+            (length) => `; ${length} if only those fixed are counted, which is too short`,
+          )}`,
+        })),
+      ),
     };
   },
 });

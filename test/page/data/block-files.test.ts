@@ -76,7 +76,7 @@ describe("every block of every page", () => {
     ["/project/big", "builds", STRIP, build, 0, 30],
     ["/project/big", "failing", FAILS, buildOf("last_failed_build_id"), 0, 10],
     ["/project/big", "times", /<li><span>.*?<a href="([^"]*)"/gs, build, 0, 6],
-    ["/project/big", "fixed", /<li><a href="([^"]*)"/g, buildOf("recovered_build_id"), 0, 5],
+    ["/project/big", "fixed", /<li><span><a href="([^"]*)"/g, buildOf("recovered_build_id"), 0, 5],
     ["/build/700713", "series", STRIP, build, 0, 30],
   ] as const)("%s: %s has its rows, and its files all of them", async (path, id, pattern, hrefOf, from, shown) => {
     const page = await pages.page(path);

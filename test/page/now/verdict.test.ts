@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
 import { judge, type NowVerdictFacts, usualOf } from "../../../src/page/now/verdict.ts";
 import { toneOf } from "../../../src/page/parts/document.ts";
+import { textOf } from "../../support/page-text.ts";
 
 const NOW = new Date("2026-11-22T12:00:00Z");
 const ARRIVALS: Arrivals = {
@@ -29,13 +30,13 @@ const QUIET: Case = {
   asOf: new Date("2026-11-22T11:58:00Z"),
   isStale: false,
   trouble: null,
-  platformHour: null,
+  incident: undefined,
   hoursLookedAt: 3,
   broke: 0,
   rising: [],
   brokeAndFixed: 0,
   usualDays: Array.from({ length: 28 }, (_, day) => 10 + (day % 10)),
-  newest: null,
+  newest: undefined,
   failing: 0,
   projects: 700,
   finished: 7176,
@@ -47,18 +48,19 @@ const BROKEN: Case = {
   ...QUIET,
   broke: 18,
   failing: 237,
-  newest: { slug: "pip", brokeAt: "2026-11-22 11:48:00+00" },
+  newest: { project_slug: "pip", newest_failing_since: "2026-11-22 11:48:00+00" },
   kinds: [
-    { kind: "dependency", failures: 13 },
-    { kind: "vcs", failures: 13 },
+    { error_class: "dependency", failures: 13 },
+    { error_class: "vcs", failures: 13 },
   ],
 };
 
-const FROM = Date.parse("2026-11-22T10:00:00Z");
-const platformHour = { from: FROM, projects: 24, failing: 19, expected: 4.2 };
+const hour = "2026-11-22 10:00:00+00";
+const incident = { hour, projects: 24, projects_failing: 19, projects_expected: 4.2 };
 const stale = { ...BROKEN, asOf: new Date("2026-11-21T03:02:00Z"), isStale: true };
-const LINE = { id: "1", line: "ImportError: No module named 'foo'", projects: 40, failures: 52, before: 0 };
-const rising = [{ ...LINE, since: Date.parse("2026-11-22T03:10:00Z"), firstBuild: "7" }];
+const LINE = { error_line_id: "1", error_line: "ImportError: No module named 'foo'" };
+const TODAY = { projects: 40, failures: 52, since: "2026-11-22 03:10:00+00", first_build_id: "7" };
+const rising = [{ ...LINE, ...TODAY, failures_before: 0 }];
 const SILENT_AT = Date.parse("2026-11-22T06:46:00Z");
 const silent: Arrivals = {
   ...ARRIVALS,
@@ -83,9 +85,9 @@ const CASES: Readonly<Record<string, Case>> = {
   old: { ...stale, trouble: "failed: the service answered 503" },
   "old, without a run that failed": { ...stale, failing: 0 },
   "old, with a wrong clock": { ...stale, asOf: new Date(Number.NaN) },
-  "trouble of the platform, whatever broke": { ...BROKEN, broke: 500, platformHour },
+  "trouble of the platform, whatever broke": { ...BROKEN, broke: 500, incident },
   "a line that rises": { ...BROKEN, rising },
-  "a line that rises, and the platform": { ...BROKEN, rising, platformHour },
+  "a line that rises, and the platform": { ...BROKEN, rising, incident },
   "as many as on nine of ten days": BROKEN,
   "one more": { ...BROKEN, broke: 19 },
   "one more, some of them fixed": { ...BROKEN, broke: 19, brokeAndFixed: 2 },
@@ -101,7 +103,7 @@ const CASES: Readonly<Record<string, Case>> = {
   "nothing fails": QUIET,
   "more broke, by an old look": { ...BROKEN, broke: 19, ...before },
   "nothing fails, by an old look": { ...QUIET, ...before },
-  "a silence, whatever else": { ...BROKEN, broke: 500, platformHour, arrivals: silent },
+  "a silence, whatever else": { ...BROKEN, broke: 500, incident, arrivals: silent },
   "a silence, and old": { ...stale, arrivals: silent },
   "a silence, by an old look": { ...BROKEN, ...before, arrivals: silent },
   "a silence of days": { ...BROKEN, arrivals: long },
@@ -121,8 +123,10 @@ describe("the verdict", () => {
   it("has the words of its golden file", async () => {
     const told = Object.entries(CASES).map(([name, facts]) => {
       const { kind, look, title, sentence, evidence } = judge({ hadWorked: facts.broke, ...facts });
-      const words = [`# ${name}: ${kind}, ${look}, ${toneOf({ look })}`, title, sentence, evidence];
-      return words.join("\n").replaceAll("\u00a0", " ");
+      const words = [`# ${name}: ${kind}, ${look}, ${toneOf({ look })}`, title];
+      return [...words, textOf(String(sentence)), textOf(String(evidence))]
+        .join("\n")
+        .replaceAll("\u00a0", " ");
     });
     await expect(`${told.join("\n\n")}\n`).toMatchFileSnapshot("verdict.golden.txt");
   });

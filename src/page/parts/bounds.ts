@@ -1,0 +1,124 @@
+/** Lengths of time that are known between two bounds. */
+import { scaleLog } from "d3-scale";
+import { type SQL, sql } from "drizzle-orm";
+import { formatBetween } from "../../mirror/builds/format-span.ts";
+import { inline } from "../../report/ask.ts";
+import { keyEntry, renderKey, uprightLine } from "./charts.ts";
+import { html, type Markup } from "./html.ts";
+import { buildLink } from "./links.ts";
+import { outcomeSign } from "./marks.ts";
+
+/** The ticks of the axis, in seconds. */
+const TICKS = [
+  { s: 1, words: "1 s" },
+  { s: 10, words: "10 s" },
+  { s: 60, words: "1 min" },
+  { s: 600, words: "10 min" },
+  { s: 3600, words: "1 h" },
+  { s: 21_600, words: "6 h" },
+  { s: 86_400, words: "1 d" },
+  { s: 604_800, words: "7 d" },
+  { s: 2_592_000, words: "30 d" },
+  { s: 31_536_000, words: "1 y" },
+];
+
+/** A length of time that is known between two bounds, in seconds. */
+export interface Bound {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The ticks around some times: a logarithmic axis begins and ends where these do. */
+export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
+  const least = Math.min(...bounds.map(({ least, most }) => (least >= 1 ? least : Math.max(1, most))));
+  const most = Math.max(...bounds.map(({ most }) => most));
+  const below = TICKS.findLastIndex(({ s }) => s < least);
+  const from = Math.max(0, below);
+  const to = TICKS.findIndex(({ s }) => s >= most);
+  return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
+}
+
+interface BoundRow {
+  readonly label: Markup | string;
+  readonly bound: Bound;
+  readonly words: string;
+}
+
+/** Times as a list of bars on one axis, each between its label and its words. */
+export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
+  const bounds = rows.map(({ bound }) => bound);
+  const ticks = ticksAround(bounds);
+  const scale = timesScale(bounds, ticks, [0, 100]);
+  const x = (seconds: number) => `${scale(seconds).toFixed(2)}%`;
+  const draw = (bound: Bound) => {
+    const { least, most } = bound;
+    const perhaps = Math.max(0.5, scale(most) - scale(least)).toFixed(2);
+    return html`<svg class="mini" height="16" role="img" aria-label="${boundWords(bound)}">
+    ${ticks.map(({ s }) => uprightLine(x(s), 16, "grid"))}
+    ${scale(least) > 0 && html`<rect class="m-ink" x="0" width="${x(least)}" y="4" height="8" rx="1"/>`}
+    <rect fill="url(#hatch)" class="m-edge" x="${x(least)}" width="${perhaps}%" y="4" height="8"/></svg>`;
+  };
+  return html`<ul class="${kind}">
+    <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${ticks.map(
+      ({ s, words }, place) =>
+        html`<text class="${kindOf(place, ticks.length, scale(s))}" x="${x(s)}" y="12">${words}</text>`,
+    )}</svg><span></span></li>${rows.map(
+      ({ label, bound, words }) =>
+        html`<li><span>${label}</span>${draw(bound)}<span class="n">${words}</span></li>`,
+    )}</ul>`;
+}
+
+export const boundWords = ({ least, most }: Bound): string =>
+  formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
+
+/** A build whose time is known. */
+export interface TimedBuild {
+  readonly build_id: string;
+  readonly outcome: string;
+  readonly duration_s_min: number;
+  readonly duration_s_max: number;
+}
+
+/** Builds as rows of such a list. */
+export const timedRows = (builds: readonly TimedBuild[], words: (bound: Bound) => string): BoundRow[] =>
+  builds.map(({ build_id, outcome, duration_s_min: least, duration_s_max: most }) => ({
+    label: html`${outcomeSign(outcome)} ${buildLink(build_id)}`,
+    bound: { least, most },
+    words: words({ least, most }),
+  }));
+
+/** A logarithmic axis from the first tick to the last, or to the longest time. What is shorter is at its begin. */
+export function timesScale(
+  bounds: readonly Bound[],
+  ticks: typeof TICKS,
+  range: readonly [from: number, to: number],
+): (seconds: number) => number {
+  const [first, last] = [ticks[0]?.s ?? 1, ticks.at(-1)?.s ?? 1];
+  const scale = scaleLog([first, Math.max(last, ...bounds.map(({ most }) => most))], range);
+  return (seconds) => scale(Math.max(first, seconds));
+}
+
+/** How the words of a tick stand. Every second one is left out where the page is narrow. */
+function kindOf(place: number, count: number, at: number): string {
+  if (place === 0) return "";
+  if (at > 97) return "end";
+  return count > 4 && place % 2 === 1 ? "mid t2" : "mid";
+}
+
+/** What the two parts of such bars mean. */
+export function renderBoundKey(surely: string, perhaps: string): Markup {
+  const open = html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/>`;
+  const sure = html`<rect class="m-ink" width="20" height="8" y="1"/>`;
+  return renderKey([keyEntry([20, 10], sure, surely), keyEntry([20, 10], open, perhaps)]);
+}
+
+/**
+ * A time between two bounds is shown where they are so near each other, in seconds. Wider bounds tell when somebody
+ * looked, not how long a build took. A watch looks each minute.
+ */
+const KNOWN_WITHIN_S = 300;
+export const KNOWN_WITHIN = "five minutes";
+
+/** Whether the bounds of a time are near enough. */
+export const isKnownTime = (least: SQL, most: SQL): SQL =>
+  sql`${most} - ${least} <= ${inline(KNOWN_WITHIN_S)}`;
