@@ -10,7 +10,7 @@ import { mark } from "./parts/marks.ts";
 const QUERY_CANCELED = "57014";
 
 /**
- * How a page explains an error. `isOurs` is a bug of docmirror; `isAway` says that the database could not be reached. Of
+ * The words by which a page explains an error. `isOurs` is a bug of docmirror; `isAway` says that the database could not be reached. Of
  * that it only says that it does not answer: its address must not be shown.
  */
 export function explainPageFailure(error: unknown) {

@@ -42,7 +42,7 @@ export interface PagesDeps {
   sourceTimezone: string;
   /** A list that was not read well for this long is stale. */
   staleAfterMs: number;
-  /** Of a mirror that is one snapshot. @default found for each page */
+  /** The moment of a mirror that is one snapshot. @default found for each page */
   still?: Found;
   clock: Clock;
   log: Logger;
@@ -168,7 +168,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
   app.get("/build/*", (c) => showSegment(c, "/build/", pageOfBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
 
-  // What is no page.
+  // Files that are no page.
   app.get(style.href, (c) =>
     c.body(style.text, 200, { "content-type": "text/css; charset=utf-8", "cache-control": FOR_GOOD }),
   );

@@ -24,7 +24,7 @@ import { readStyleSheet } from "./style-sheet.ts";
 
 /** The newest failed builds that have a page. */
 const MOST_BUILDS = 100;
-/** What the folder has besides its marker. */
+/** Everything in the folder besides its marker. */
 const OWN =
   "index.html trends.html errors.html mirror.html dictionary.html projects.html page.css now trends projects project build files";
 
@@ -109,7 +109,7 @@ async function write(folder: string, place: string, text: string): Promise<void>
   await writeFile(join(folder, place), text);
 }
 
-/** Which projects and builds have a page, and how many pages their lists have. */
+/** The projects and builds that have a page, and the number of pages of their lists. */
 async function findPages(tx: TransactionSql) {
   const failing = await tx<
     { slug: string }[]
@@ -170,7 +170,7 @@ const placeOfRows = (address: string): string => {
   return posix.join(dir, `${name}${query === "" ? "" : `-${fileName(query)}`}${ext}`);
 };
 
-/** What a folder of files cannot do: forms, the choices of a list, feeds, and the API. */
+/** A folder of files has none of these: forms, the choices of a list, feeds, and the API. */
 const LIVE =
   /<form\b[^>]*>[\s\S]*?<\/form>|<nav class="chips[^>]*>[\s\S]*?<\/nav>|<a class="find-link"[\s\S]*?<\/a>|<link rel="alternate"[^>]*>/g;
 

@@ -21,7 +21,7 @@ const BREAKS = `
 const STEP_MS = 30 * 60_000;
 const STALE_MS = 30 * 60 * 60_000;
 
-/** What the page of now says that may not become better: its verdict, its figures without ages, and what stands below. */
+/** The words of the page of now that may not become better: its verdict, its figures without ages, and what stands below. */
 function wordsOf(page: string) {
   const [, look] = /<section class="verdict (\w+)"/.exec(page) ?? [];
   const [, tick] = /<a class="fresh (\w+)"/.exec(page) ?? [];

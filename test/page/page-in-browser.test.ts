@@ -106,7 +106,7 @@ describe.skipIf(CHROMIUM === null)(
       await pages?.[Symbol.asyncDispose]();
     });
 
-    /** What is wrong with these pages in one look, and at these widths with their folds closed and open. */
+    /** All that is wrong with these pages in one look, and at these widths with their folds closed and open. */
     async function findFaults(paths: readonly string[], look: Look, widths: readonly number[]) {
       await using visited = await open("", look.width, look.colorScheme);
       const { page, faults } = visited;
@@ -350,7 +350,7 @@ describe.skipIf(CHROMIUM === null)(
   },
 );
 
-/** How far down the first of such elements ends, in pixels. */
+/** The lower end of the first of such elements, in pixels. */
 async function bottomOf(page: Page, selector: string): Promise<number> {
   const box = await page.locator(selector).first().boundingBox();
   return box === null ? Number.POSITIVE_INFINITY : box.y + box.height;

@@ -102,7 +102,7 @@ type Figures = Record<
   number
 >;
 
-/** What each page says, by these figures. */
+/** The words of each page, by these figures. */
 const SAYS: Record<string, (f: Figures) => readonly string[]> = {
   "/": (f) => [
     `Succeeded , last 24 hours ${percent(f.lately_good / f.lately)} of ${counted(f.lately, "build")}`,
@@ -153,7 +153,7 @@ const SAYS: Record<string, (f: Figures) => readonly string[]> = {
 
 const NOUNS =
   "project|build|finished build|failed build|version|format|kind|line|failure|hour|day|run|reading|round|record|streak";
-/** What no page may say of a single one, of several, or of what was divided by nothing. */
+/** Words that no page may say of a single one, of several, or of what was divided by nothing. */
 const SLIPS = [
   new RegExp(`(?<![\\d.,:–/-]) 1 (${NOUNS})s\\b`),
   new RegExp(`(?<![\\d.,:–/-]) [02-9] (${NOUNS})\\b(?! number)`),

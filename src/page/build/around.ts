@@ -145,7 +145,7 @@ interface AlikeBuild {
   readonly version_slug: string;
   readonly type: string;
   readonly triggered_at: string;
-  /** How many projects have one. */
+  /** The number of projects that have one. */
   readonly projects: number;
   readonly is_failing: boolean;
 }
@@ -236,7 +236,7 @@ function goodWords(
   return `so this build broke it, after ${streak >= BEFORE ? "at least " : ""}${streak} good`;
 }
 
-/** How long there was between two builds. */
+/** The time between two builds, in words. */
 function gap(
   from: Pick<NearBuild, "triggered_at">,
   to: Pick<NearBuild, "triggered_at">,

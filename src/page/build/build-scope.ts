@@ -19,9 +19,9 @@ export interface Story {
   readonly build: ExplainedBuild;
   readonly description: BuildDescription;
   readonly tails: readonly LogTail[];
-  /** Where its log says why it failed. */
+  /** The place in its log that says why it failed. */
   readonly place: ErrorPlace | null;
-  /** Where the service has its record and its documentation. */
+  /** The addresses of its record and its documentation at the service. */
   readonly upstream: { readonly record: string | null; readonly docs: string | null };
 }
 

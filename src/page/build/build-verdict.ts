@@ -36,7 +36,7 @@ import { findErrorPlace, readLogTails } from "./log-tail.ts";
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
 
-/** How a build ended and why, with the builds before and after it. `told` is null where the mirror does not have it. */
+/** The end of a build and its reason, with the builds before and after it. `told` is null where the mirror does not have it. */
 export const buildVerdict = part({
   asks: ({ fact }: BuildScope) => askAround(fact),
   async draw(around, scope, _said, tx) {
@@ -70,7 +70,7 @@ async function readStory(
   return { build, description, tails, place, upstream };
 }
 
-/** Where the mirrored service has the build's record and its project's documentation, by http or https; null where neither. */
+/** The addresses of the build's record and its project's documentation at the service, by http or https; null where there is none. */
 async function findUpstreamLinks(sql: AnySql, buildId: string) {
   const [row] = await sql<
     { base_url: string | null; subdomain: string | null; absolute_url: string | null }[]
@@ -87,7 +87,7 @@ async function findUpstreamLinks(sql: AnySql, buildId: string) {
 }
 
 /**
- * What the error line says, as the log has it, without colours: the message, where a line announces one. As the
+ * The words of the error line, as the log has it, without colours: the message, where a line announces one. As the
  * reports have it where the page lacks that line.
  */
 function errorLineOf({ place, tails }: Story): string | null {
@@ -200,7 +200,7 @@ function sayOutcome(
 
 const NEITHER = "It counts neither as a success nor as a failure.";
 
-/** The outcome by the record alone. Whether an open build is stuck, only the reports say. */
+/** The outcome by the record alone. Only the reports say that an open build is stuck. */
 function outcomeOf({ state, success, deleted_at, open }: ExplainedBuild): Outcome {
   if (state === "finished") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
   if (deleted_at !== null || (open !== null && open.vanished_at !== null)) return "vanished";

@@ -70,7 +70,7 @@ function tailOf(part: LogPart, total: number, tail: string, isWhole: boolean): L
   };
 }
 
-/** Where the error line of a build is. */
+/** The place of the error line of a build. */
 export interface ErrorPlace {
   readonly part: LogPart;
   /** The line that says what went wrong, from 1; and the next one, where that has the message. */
@@ -78,7 +78,7 @@ export interface ErrorPlace {
   readonly excerpt: string;
 }
 
-/** Where the error line of a build is; null where its log has none. */
+/** Finds the error line of a build; null where its log has none. */
 export async function findErrorPlace(sql: AnySql, buildId: string): Promise<ErrorPlace | null> {
   const [row] = await sql<
     { body: string | null; line_number: number; message_line_number: number | null; excerpt: string }[]
@@ -96,7 +96,7 @@ export async function findErrorPlace(sql: AnySql, buildId: string): Promise<Erro
 const ESCAPES =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
   /[\u001b]\[[0-?]*[ -/]*[@-~]|\u009b[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]/g;
-/** What draws nothing in a line: controls but the tab. */
+/** Controls, which draw nothing in a line; the tab is none of them. */
 const CONTROLS = /(?!\t)\p{Cc}/gu;
 const TAB = "    ";
 

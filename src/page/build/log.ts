@@ -19,7 +19,7 @@ const WARNING = /\bwarning\b:?/i;
 
 const logHref = (id: string): string => `${buildHref(id)}/log.txt`;
 
-/** The whole log, each text folded. Of a long text it has the end, and a link to all of it. */
+/** The whole log, each text folded. A long text has its end here, and a link to all of it. */
 export const log = block({
   id: "log",
   asks: (_: BuildScope) => ({}),
@@ -74,7 +74,7 @@ ${
 `;
 }
 
-/** Why a build failed: the line that says it, and the lines around it. That line stayed where the log was removed. */
+/** The reason of a failure: the line that says it, and the lines around it. That line stayed where the log was removed. */
 export const why = block({
   id: "why",
   narrowedBy: OWN,
@@ -120,7 +120,7 @@ function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[])
 }
 
 interface CausePart {
-  /** Which text, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
+  /** The name of the text in the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
   readonly part: string;
   /** The text in words, such as "errors". */
   readonly words: string;

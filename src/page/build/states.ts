@@ -22,7 +22,7 @@ const [ROW, TOP, BAR] = [34, 9, 16];
 /** A build that goes to and fro has its newest states drawn. */
 const MOST_DRAWN = 12;
 
-/** When a build was in which state, drawn by the bounds of each, with the reason of every bound folded below. */
+/** The states of a build in time, drawn by the bounds of each, with the reason of every bound folded below. */
 export const states = block({
   id: "states",
   narrowedBy: OWN,
@@ -105,7 +105,7 @@ function tellState({ state, from, seen, until }: StateSpan, moment: (ms: number)
 
 const stateWords = (state: string | null): string => (state === null ? "no state" : shorten(state, 14));
 
-/** When a build may have been in a state that it entered, and when it surely was; in milliseconds since 1970. */
+/** A state that a build entered, with the times when it may have been in it, and surely was; in milliseconds since 1970. */
 interface StateSpan {
   readonly state: string | null;
   /** The earliest moment; null where nothing is known. */

@@ -12,11 +12,11 @@ export class BusyError extends MirrorError {
 }
 
 export interface GateBounds {
-  /** How many are let in at once. */
+  /** So many are let in at once. */
   readonly atOnce: number;
-  /** How many more may wait. */
+  /** So many more may wait. */
   readonly waiting: number;
-  /** How long each of them waits at most. */
+  /** Each of them waits so long at most. */
   readonly patienceMs: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How many pages are made at once, and which are kept. A page is kept until its figures change; equal requests share one
+ * Pages are made few at once, and kept. A page is kept until its figures change; equal requests share one
  * page; a reader who leaves frees the place. No page knows of this.
  */
 import type { Context } from "hono";
@@ -12,7 +12,7 @@ import { createSingleFlight, whileRead } from "./single-flight.ts";
 
 export type Found = Awaited<ReturnType<typeof findMoment>>;
 
-/** How pages read the mirror: few at once, and no longer than somebody waits for them. */
+/** Pages read the mirror few at once, and no longer than somebody waits for them. */
 export type KeptPages = ReturnType<typeof createKeptPages>;
 
 /** A list that was not read well for `staleAfterMs` is stale. `still` is the moment of a mirror that is one snapshot. */

@@ -36,7 +36,7 @@ export function createSingleFlight<T>() {
       } finally {
         flight.readers--;
         if (flight.readers === 0) {
-          // Who comes now must not join a flight that is being stopped.
+          // A caller that comes now must not join a flight that is being stopped.
           forget(key, flight);
           flight.stop.abort(new ReaderGoneError());
         }

@@ -33,7 +33,7 @@ export interface DataRoutesDeps {
 
 const ATOM = { "content-type": "application/atom+xml; charset=utf-8" };
 
-/** What programs read: answers as CSV and JSON, and feeds. */
+/** The routes for programs: answers as CSV and JSON, and feeds. */
 export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence }: DataRoutesDeps): Hono {
   const app = new Hono();
 
@@ -110,7 +110,7 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
 }
 
 /**
- * What narrows a file. A page says in words what it shows, and ignores what it does not know: chats and mail programs add
+ * Parses what narrows a file. A page says in words what it shows, and ignores what it does not know: chats and mail programs add
  * words of their own to a link. A program reads only rows, so a file refuses what does not narrow it.
  */
 

@@ -9,7 +9,7 @@ interface FeedEvent {
   readonly kind: "broke" | "fixed";
   /** The first build that failed, or the one that succeeded again. */
   readonly build_id: string;
-  /** When that build was triggered. */
+  /** The moment of the trigger of that build. */
   readonly at: string;
   readonly project_slug: string;
   readonly version_slug: string;
@@ -53,14 +53,14 @@ export async function findFeedEvents(tx: TransactionSql, { now, at, day }: PageM
     limit ${MOST_EVENTS}`;
 }
 
-/** Whether the mirror has a project of that slug, perhaps a deleted one. */
+/** The mirror has a project of that slug, perhaps a deleted one. */
 export async function hasProject(tx: TransactionSql, slug: string): Promise<boolean> {
   // No text of Postgres has this character.
   if (slug.includes("\0")) return false;
   return (await tx`select from report.dim_projects where project_slug = ${slug} limit 1`).length > 0;
 }
 
-/** When the figures were computed last; null when they never were. */
+/** The moment when the figures were computed last; null when they never were. */
 export async function findRefreshed(tx: TransactionSql): Promise<string | null> {
   const [row] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   return row?.at ?? null;

@@ -107,7 +107,7 @@ const build = relation("fact_builds");
 const broken = relation("failing_now");
 const rate = relation("success_rate_daily");
 
-/** How many projects have builds of a kind. */
+/** The number of projects that have builds of a kind. */
 interface KindProjects {
   readonly error_class: string;
   readonly projects: number;
@@ -184,7 +184,7 @@ function renderMeaning(name: string, row: KindRow | undefined, now: Date): Marku
 
 const MOST_RISING = 2;
 
-/** What is most of the failures and what rises; `failed` and `finished` count builds of the period. */
+/** Names the kind of most failures, and the line that rises; `failed` and `finished` count builds of the period. */
 const errorsVerdict = part({
   asks: ({ period, choice, at }: ErrorsScope) => ({
     kinds: askForKinds(period),

@@ -73,7 +73,7 @@ export interface ErrorsScope extends Pick<PageMoment, "now" | "at"> {
   readonly href: ErrorsHref;
 }
 
-/** How many builds of the period failed and finished, of all kinds. */
+/** The builds of the period that failed and finished, of all kinds. */
 export interface ErrorsSaid {
   readonly failed: number;
   readonly finished: number;
@@ -142,7 +142,7 @@ export interface LineRow {
   readonly first_triggered_at: string | null;
   readonly last_triggered_at: string | null;
   readonly last_build_id: string;
-  /** How many kinds the list has. */
+  /** The number of kinds in the list. */
   readonly kinds: number;
   /** The failures of the most frequent line of the kind that is not shown. */
   readonly most_of_rest: number | null;
@@ -203,7 +203,7 @@ export interface PrintDay {
   readonly failures: number;
 }
 
-/** How often each of the kinds failed by day. */
+/** The failures of each of the kinds by day. */
 export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> {
   const group = pick(daily, "error_fingerprint", "day");
   return ask("error_fingerprints_daily")`
@@ -220,7 +220,7 @@ export interface LineDay {
   readonly failures: number;
 }
 
-/** How often each of the lines failed by day. */
+/** The failures of each of the lines by day. */
 export const askForLineDays = (
   { start, last }: Period,
   prints: readonly string[],
@@ -238,7 +238,7 @@ export interface RestRow {
   readonly projects: number;
 }
 
-/** How many projects the lines of each kind hit that are not shown. */
+/** The number of projects that the lines of each kind hit that are not shown. */
 export function askForRestProjects(
   { first, last }: Period,
   choice: ErrorsChoice,

@@ -126,7 +126,7 @@ function renderLegend({ before, days }: Period): Markup {
   <span>Each strip has its own scale.</span></p>`;
 }
 
-/** Why the list is empty. A choice that leaves nothing says nothing about builds. */
+/** Says why the list is empty. A choice that leaves nothing says nothing about builds. */
 function whyNone({ choice, period, failed, finished, href, now }: LinesFacts): Empty {
   const { kind, page } = choice;
   const of = daysName(period, now);
@@ -185,7 +185,7 @@ function differenceWords({ kind_failures: failures, kind_lines: lines, mask }: L
   return `one line in ${failures === 1 ? "one build" : `all ${grouped(failures)}`}`;
 }
 
-/** What is new or rises; its first build and its last. */
+/** The marks of a line that is new or rises; its first build and its last. */
 function renderHistory(line: LineRow, { period, now }: LinesFacts): Markup {
   const isFirst = isNew(line, period);
   const against = `rises: ${grouped(line.failures)} against ${grouped(line.failures_before ?? 0)}`;

@@ -176,7 +176,7 @@ const wordsOfHeld = ({ resource, held_records, held_since, held_until }: FreshLi
     until: held_until,
   });
 
-/** Why the mirror is not current; null where it is. */
+/** Says why the mirror is not current; null where it is. */
 function troubleOf(
   { asOf, unread, overdue }: Freshness,
   lists: readonly FreshList[],
@@ -196,7 +196,7 @@ function troubleOf(
     : `Deletions are held back: ${held.join(", ")} are here that the service no longer lists.`;
 }
 
-/** What is well, or does no harm. */
+/** Says what is well, or does no harm. */
 function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Markup {
   const [first] = lists;
   const computed = agoWords(first?.refreshed_at, now);
@@ -214,7 +214,7 @@ function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Mar
   );
 }
 
-/** What deserves a look. */
+/** Says what deserves a look. */
 function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date): string[] {
   const watch = runs.find(({ kind }) => kind === "watch");
   const watched = momentMs(watch?.ended_at);

@@ -2,11 +2,13 @@ import { programName } from "../../base/config/program.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import { sumIn } from "../parts/answers.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt, type Verdict } from "../parts/document.ts";
 import type { Freshness } from "../parts/freshness.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
 import { clockWords, mark, momentMs, momentTag, span } from "../parts/marks.ts";
+import { renderRows } from "../parts/tables.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
@@ -22,11 +24,12 @@ ${renderStep(html`<strong>Read the lists once</strong>`, "sync")}
 ${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at the builds every minute`, "worker")}
 </ol>`;
 
-/** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
-export async function drawNeverSynced(tx: TransactionSql, freshness: Freshness, address: Address) {
-  const draft = await drawReason(tx, freshness, address);
-  return { ...draft, tab: tabAt(address.path) };
-}
+/** A page of figures before its lists were read once: it shows how far that is, which lists are missing, or how to begin. */
+export const drawNeverSynced = async (
+  tx: TransactionSql,
+  freshness: Freshness,
+  address: Address,
+): Promise<Draft> => ({ ...(await drawReason(tx, freshness, address)), tab: tabAt(address.path) });
 
 async function drawReason(tx: TransactionSql, freshness: Freshness, address: Address): Promise<Draft> {
   const sync = await findSyncProgress(tx);
@@ -60,6 +63,12 @@ ${renderBlock({
   return { verdict: { title: "No data yet", look, tone: "idle", sentence, evidence }, main };
 }
 
+/** Something is under way, or `isLate` and should be looked at. That says nothing of builds, so the icon of the window stays. */
+const underWay = (isLate: boolean) =>
+  isLate
+    ? ({ look: "warn", tone: "idle" } as const)
+    : ({ look: "idle", mark: { kind: "run", word: "Under way" } } as const);
+
 /** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it, unless it fails. */
 function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now, renews }: Address): Draft {
   const isLate = now.getTime() - momentMs(sync?.finishedAt) > COMPUTED_WITHIN_MS;
@@ -67,9 +76,7 @@ function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now
   const [sentence, then] = wordsOfComputing(failedAt, isLate, now);
   const verdict: Verdict = {
     title: "Figures not computed yet",
-    look: isUnderWay ? "idle" : "warn",
-    tone: "idle",
-    ...(isUnderWay && { mark: { kind: "run", word: "Under way" } }),
+    ...underWay(!isUnderWay),
     sentence,
     evidence: html`So this page says neither that builds succeed nor that they fail. ${then}`,
   };
@@ -100,10 +107,10 @@ function renderEnd(sync: SyncProgress | null, now: Date): Markup {
   return html`<strong>Run ${runId} ended at ${momentTag(finishedAt, now)}, ${status}</strong>${error}. It had read ${grouped(records)} records.`;
 }
 
-/** What the builds are of. Without it they could not be read. */
+/** Builds are of versions: without these they could not be read. */
 const BUILDS_NEED = ["version", "build"];
 
-/** What a page of builds shows where syncs were told to leave the builds out: what is missing, and how to add it. */
+/** A page of builds where syncs were told to leave the builds out: it shows which lists are missing, and how to add them. */
 function drawPartialMirror(freshness: Freshness): Draft {
   const held = RESOURCES.filter((resource) => !freshness.unread.includes(resource));
   const unread = RESOURCES.filter((resource) => freshness.unread.includes(resource));
@@ -113,7 +120,7 @@ function drawPartialMirror(freshness: Freshness): Draft {
     look: "idle",
     sentence: `This mirror holds ${listWords(held)}, but not builds.`,
     evidence: html`So nothing here tells whether docs build: its syncs have read ${countWord(held.length)} of the
-      ${countWord(RESOURCES.length)} lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name.` : ""}
+      ${countWord(RESOURCES.length)} lists.${held.includes("project") && html` <a href="/projects">Projects</a> can be looked up by name.`}
       ${" "}<a href="/mirror">Mirror</a> shows how fresh they are.`,
   };
   const main = html`
@@ -122,7 +129,7 @@ ${renderBlock({
   title: "To add the rest",
   body: html`<ul class="either">
 ${renderWay(html`<strong>Read all that is missing:</strong>`, unread)}
-${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong>`, needed)}
+${needed.length < unread.length && renderWay(html`<strong>Or only what this page needs:</strong>`, needed)}
 </ul>`,
 })}`;
   return { verdict, main };
@@ -137,17 +144,13 @@ const listWords = (resources: readonly string[]): string =>
     .join(", ")
     .replace(/, (?=\w+$)/, " and ");
 
-/** How often a page asks again while a sync or what follows it is under way. */
+/** A page asks again so often while a sync or what follows it is under way. */
 const RENEW_SECONDS = 15;
 /** A page comes every few seconds. A service that asks for a longer pause is worth a look. */
 const SILENT_MS = 120_000;
 
-/** What every page of figures shows while the first sync reads the builds: how far it is, and the names of the projects where there are some. */
-function drawFirstSync(
-  sync: SyncProgress,
-  address: Pick<Address, "path" | "renews">,
-  names: Markup | "",
-): Draft {
+/** A page of figures while the first sync reads the builds: it shows how far that is, and the names of projects, if there are any. */
+function drawFirstSync(sync: SyncProgress, address: Address, names: Markup | ""): Draft {
   const share = shareOf(sync);
   const isSilent = sync.silentMs > SILENT_MS;
   const sentence = isSilent
@@ -156,9 +159,7 @@ function drawFirstSync(
   const began = clockWords(momentMs(sync.startedAt));
   const verdict: Verdict = {
     title: share === null ? "The first sync is under way" : `${share} % of the first sync`,
-    look: isSilent ? "warn" : "idle",
-    tone: "idle",
-    ...(!isSilent && { mark: { kind: "run", word: "Under way" } }),
+    ...underWay(isSilent),
     sentence,
     evidence: html`Until the list of builds is whole this page says neither that builds succeed nor that they fail. Run
       ${sync.runId} began at ${began}${
@@ -235,23 +236,24 @@ function renderBar(name: string, records: number, total: number): Markup {
 function renderList(list: ListProgress): Markup {
   const { resource, records, total } = list;
   const name = listName(resource);
-  const count = total === null ? grouped(records) : `${grouped(records)} of ${grouped(total)}`;
-  const { sign, words } = stateOf(list);
-  const bar = total === null ? html`<span></span>` : renderBar(name, records, total);
-  return html`<li>${sign} <b>${name}</b> ${bar} <span class="n">${count}</span> <small class="quiet">${words}</small></li>
+  const [sign, words] = stateOf(list);
+  const [bar, of] =
+    total === null ? [html`<span></span>`] : [renderBar(name, records, total), ` of ${grouped(total)}`];
+  return html`<li>${sign} <b>${name}</b> ${bar} <span class="n">${grouped(records)}${of}</span> <small class="quiet">${words}</small></li>
 `;
 }
 
-function stateOf({ walk, records, seconds, secondsLeft }: ListProgress): { sign: Markup; words: string } {
-  if (walk === "whole" || walk === "head")
-    return {
-      sign: mark("good", "read"),
-      words: `read in ${seconds < 60 ? `${Math.max(1, Math.round(seconds))}\u00a0s` : span(1000 * seconds)}`,
-    };
-  if (walk !== null) return { sign: mark("warn", "not whole"), words: "not read to its end" };
-  if (records === 0) return { sign: waits(), words: "waits for its first page" };
-  const words = secondsLeft === null ? "being read" : `about ${shortSpan(secondsLeft)} left`;
-  return { sign: mark("run", "being read"), words };
+function stateOf({ walk, records, seconds, secondsLeft }: ListProgress): [sign: Markup, words: string] {
+  if (walk === "whole" || walk === "head") {
+    const took = seconds < 60 ? `${Math.max(1, Math.round(seconds))}\u00a0s` : span(1000 * seconds);
+    return [mark("good", "read"), `read in ${took}`];
+  }
+  if (walk !== null) return [mark("warn", "not whole"), "not read to its end"];
+  if (records === 0) return [waits(), "waits for its first page"];
+  return [
+    mark("run", "being read"),
+    secondsLeft === null ? "being read" : `about ${shortSpan(secondsLeft)} left`,
+  ];
 }
 
 const waits = (): Markup => html`<span class="st idle"><span class="unseen">waits</span></span>`;
@@ -269,7 +271,7 @@ function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Mark
       <a href="${path}">Renew every ${RENEW_SECONDS}\u00a0s</a></p>`;
 }
 
-/** Whether the names of all projects are stored. */
+/** The names of all projects are stored. */
 const hasProjects = ({ lists }: SyncProgress): boolean =>
   lists.some(({ resource, walk }) => resource === "project" && walk === "whole");
 
@@ -277,49 +279,75 @@ function renderSoon(sync: SyncProgress): Markup {
   const { lists, secondsLeft } = sync;
   const left = secondsLeft === null ? "" : shortSpan(secondsLeft);
   const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
-  const rows: [what: Markup | string, at: string, note: string, isThere?: true][] = [
-    [html`<a href="/mirror">Mirror</a>`, "now", "the run, its pages and its faults", true],
+  const there = mark("good", "there");
+  return renderRows([
+    {
+      name: html`${there} <a href="/mirror">Mirror</a>`,
+      figure: "now",
+      small: "the run, its pages and its faults",
+    },
     hasProjects(sync)
-      ? [html`<a href="/projects">Projects</a>`, "now", "their names; their states are not known yet", true]
-      : ["Projects", left, "when their list is read"],
-    readsBuilds
-      ? ["Now, Trends, Errors", left, "with the whole list of builds"]
-      : ["Now, Trends, Errors", "", "not yet: this sync does not read builds"],
-    ["What is usual", readsBuilds ? left : "", "if the list reaches back 28 days"],
-  ];
-  return html`<ul class="rows">${rows.map(
-    ([what, at, note, isThere]) =>
-      html`<li><span>${isThere ? mark("good", "there") : waits()} ${what}</span><span class="n">${at}</span><small>${note}</small></li>
-`,
-  )}</ul>`;
+      ? {
+          name: html`${there} <a href="/projects">Projects</a>`,
+          figure: "now",
+          small: "their names; their states are not known yet",
+        }
+      : { name: html`${waits()} Projects`, figure: left, small: "when their list is read" },
+    {
+      name: html`${waits()} Now, Trends, Errors`,
+      ...(readsBuilds
+        ? { figure: left, small: "with the whole list of builds" }
+        : { figure: "", small: "not yet: this sync does not read builds" }),
+    },
+    {
+      name: html`${waits()} What is usual`,
+      figure: readsBuilds ? left : "",
+      small: "if the list reaches back 28 days",
+    },
+  ]);
 }
 
-/** How far the newest sync is. */
-type SyncProgress = NonNullable<Awaited<ReturnType<typeof findSyncProgress>>>;
-
 interface SyncRow {
-  runId: number;
-  status: string;
-  startedAt: string;
-  finishedAt: string | null;
-  error: string | null;
-  silentMs: number;
+  readonly runId: number;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly error: string | null;
+  readonly silentMs: number;
 }
 
 interface WalkRow {
-  resource: string;
-  records: number;
+  readonly resource: string;
+  readonly records: number;
   /** The service's own count; null where it has not said it. */
-  total: number | null;
-  /** How it ended: "whole" where nothing is missing. Null while it goes on. */
-  walk: string | null;
-  isResumed: boolean;
-  seconds: number | null;
-  silentMs: number;
+  readonly total: number | null;
+  /** "whole" where it ended and nothing is missing. Null while it goes on. */
+  readonly walk: string | null;
+  readonly isResumed: boolean;
+  readonly seconds: number;
+  readonly silentMs: number;
 }
 
-/** How far the newest sync is; null where none has begun. Rounds of the watch do not count. */
-async function findSyncProgress(tx: TransactionSql) {
+interface ListProgress extends WalkRow {
+  /** Null where that is not known. */
+  readonly secondsLeft: number | null;
+}
+
+interface SyncProgress extends SyncRow {
+  /** Since the last page of a list that is being read; since its process was heard of, with none. */
+  readonly silentMs: number;
+  readonly lists: readonly ListProgress[];
+  readonly records: number;
+  /** All that the service counts; null while it has not said it of each list. */
+  readonly total: number | null;
+  /** Null where nothing can be said yet. */
+  readonly recordsPerSecond: number | null;
+  /** Lists are read side by side, so it is that of the slowest. Null where that is not known. */
+  readonly secondsLeft: number | null;
+}
+
+/** The progress of the newest sync; null where none has begun. Rounds of the watch do not count. */
+async function findSyncProgress(tx: TransactionSql): Promise<SyncProgress | null> {
   const [sync] = await tx<SyncRow[]>`
     select run_id as "runId", shown.status, shown.started_at as "startedAt", shown.finished_at as "finishedAt", shown.error,
       1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
@@ -328,41 +356,31 @@ async function findSyncProgress(tx: TransactionSql) {
   if (sync === undefined) return null;
   const walks = await tx<WalkRow[]>`
     select resource, records, total_count as total, walk, coalesce(began_run_id <> run_id, false) as "isResumed",
-      extract(epoch from coalesce(finished_at, checkpoint_at) - started_at)::float8 as seconds,
+      coalesce(extract(epoch from coalesce(finished_at, checkpoint_at) - started_at), 0)::float8 as seconds,
       1000 * extract(epoch from now() - greatest(checkpoint_at, started_at))::float8 as "silentMs"
     from sync.walks where run_id = ${sync.runId}
     order by array_position(${[...RESOURCES]}::text[], resource)`;
-  const lists = walks.map(readList);
-  const going = walks.filter(({ walk }) => walk === null);
-  const left = lists.filter(({ walk }) => walk === null).map(({ secondsLeft }) => secondsLeft);
-  const totals = lists.flatMap(({ total }) => (total === null ? [] : [total]));
-  const records = lists.reduce((sum, list) => sum + list.records, 0);
+  const lists = walks.map((walk) => ({ ...walk, secondsLeft: secondsLeftOf(walk) }));
+  const going = lists.filter(({ walk }) => walk === null);
+  const left = going.map(({ secondsLeft }) => secondsLeft);
+  const records = sumIn(lists, "records");
   const seconds = Math.max(0, ...lists.map((list) => list.seconds));
   return {
     ...sync,
-    /** Since the last page of a list that is being read; since its process was heard of, with none. */
     silentMs: going.length === 0 ? sync.silentMs : Math.min(...going.map(({ silentMs }) => silentMs)),
     lists,
     records,
-    /** All that the service counts; null while it has not said it of each list. */
-    total:
-      lists.length > 0 && totals.length === lists.length ? totals.reduce((sum, one) => sum + one, 0) : null,
-    /** Null where nothing can be said yet. */
-    recordsPerSecond: seconds === 0 || walks.some(({ isResumed }) => isResumed) ? null : records / seconds,
-    /** Lists are read side by side, so it is that of the slowest. Null where that is not known. */
+    total: lists.length === 0 || lists.some(({ total }) => total === null) ? null : sumIn(lists, "total"),
+    recordsPerSecond: seconds === 0 || lists.some(({ isResumed }) => isResumed) ? null : records / seconds,
     secondsLeft: left.includes(null) ? null : Math.max(0, ...left.map(Number)),
   };
 }
 
-function readList({ resource, records, total, walk, isResumed, seconds: known }: WalkRow) {
-  const seconds = known ?? 0;
+function secondsLeftOf({ records, total, walk, isResumed, seconds }: WalkRow): number | null {
   // The moment of the first page of a resumed walk lies before a pause of unknown length.
   const isUnknown = walk !== null || isResumed || total === null || records === 0 || seconds === 0;
-  const secondsLeft = isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
-  return { resource, records, total, walk, seconds, secondsLeft };
+  return isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
 }
-
-type ListProgress = ReturnType<typeof readList>;
 
 const MOST_NAMES = 500;
 
@@ -377,9 +395,6 @@ async function renderFirstNames(tx: TransactionSql): Promise<Markup> {
     id: "names",
     title: "The projects",
     body: html`<p class="quiet">${counted(all, "name")}${shown}. Whether their docs build is not known yet.</p>
-<ul class="rows">${names.map(
-      ({ slug, name }) => html`<li><span>${slug}</span><small>${name === slug ? "" : name}</small></li>
-`,
-    )}</ul>`,
+${renderRows(names.map(({ slug, name }) => ({ name: slug, small: name === slug ? "" : name })))}`,
   });
 }

@@ -65,7 +65,7 @@ export const askForRuns = (): Asks<RunRow> => ask("runs")`${RUNS}\norder by last
 export const isOfWeek = ({ now }: PageMoment): SQL =>
   sql`${walk.started_at} > ${now.toISOString()}::timestamptz - interval '7 days'`;
 
-/** How many readings of lists and runs there were, the rounds of the watch included. */
+/** The number of readings of lists, and of runs; the rounds of the watch are included. */
 interface CountsRow {
   readonly walks: number | null;
   readonly runs: number | null;
@@ -88,7 +88,7 @@ const GAP_MS = 5 * MINUTE_MS;
 const TICK = "M-3.6 .2l2.6 2.6 4.8-5.2";
 const CROSS = "M-3 -3l6 6M3 -3l-6 6";
 
-/** When the mirror looked at the service in the last day: syncs, and spells of the watch. */
+/** The looks of the mirror at the service in the last day: syncs, and spells of the watch. */
 export const looks = block({
   id: "looks",
   narrowedBy: {},

@@ -1,4 +1,4 @@
-/** What speaks for the mirror, or against it: how fresh its lists are, and what is broken, missing or strange. */
+/** The facts for and against the mirror: the freshness of its lists, and all that is broken, missing or strange. */
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
@@ -21,18 +21,18 @@ interface ShortList<R> {
   readonly empty: Empty;
   readonly rows: readonly R[];
   /** The row in words, when it was seen last, and why it is there. */
-  tell(row: R): readonly [words: Markup, at: string | null, why: Markup | string];
+  say(row: R): readonly [words: Markup, at: string | null, why: Markup | string];
   readonly now: Date;
 }
 
-const shortList = <R>({ title, total, note, empty, rows, tell, now }: ShortList<R>) => ({
+const shortList = <R>({ title, total, note, empty, rows, say, now }: ShortList<R>) => ({
   title,
   count: grouped(total),
   ...(rows.length > 0 && { note }),
   empty: rows.length === 0 && empty,
   body: renderRows(
     rows.slice(0, MOST_ROWS).map((row) => {
-      const [name, at, small] = tell(row);
+      const [name, at, small] = say(row);
       return { name, age: age(at, now), small };
     }),
     rows.length > MOST_ROWS && `${counted(rows.length - MOST_ROWS, "more row")}, which the files have.`,
@@ -72,7 +72,7 @@ export const references = block({
       note: "A record points to another that the mirror does not have.",
       empty: ["none", "None.", "Every record that another points to is in the mirror."],
       rows,
-      tell({ resource, field, target_resource, broken, targets, status, last_checked_at }) {
+      say({ resource, field, target_resource, broken, targets, status, last_checked_at }) {
         const [one, many] = target_resource === null ? ["address", "addresses"] : [target_resource];
         return [
           html`<code>${foreign(field, 40)}</code> of ${counted(broken, resource)}:
@@ -118,7 +118,7 @@ export const quarantine = block({
         `Every record that came in ${counted(countIn(counts, "runs"), "run")} is in the mirror.`,
       ],
       rows,
-      tell: ({ resource, records, newest_at, reason_kind }) => [
+      say: ({ resource, records, newest_at, reason_kind }) => [
         html`${counted(records, resource)}`,
         newest_at,
         wordsOf(REASONS, reason_kind),
@@ -156,7 +156,7 @@ export const drift = block({
       note: "What came is kept beside the known fields.",
       empty: ["none", "None.", "Records have the fields that the service documents."],
       rows,
-      tell: ({ resource, field, kind, observed_at, detail }) => [
+      say: ({ resource, field, kind, observed_at, detail }) => [
         html`${field === "" ? "The list" : html`<code>${foreign(field, 60)}</code>`} of
         ${foreign(`${resource}s`, 40)} ${wordsOf(CHANGES, kind)}`,
         observed_at,
@@ -197,7 +197,7 @@ order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROW
           ? ["unknown", "Not known.", "No list was read in 7 days."]
           : ["none", "None.", `${allOf(all, "reading")} of lists in 7 days came to a good end.`],
       rows,
-      tell({ run_id, resource, walk, reason, started_at }) {
+      say({ run_id, resource, walk, reason, started_at }) {
         const how = walk === "head" ? "its counts did not agree" : walk.replaceAll("_", " ");
         return [
           html`${foreign(`${resource}s`, 40)}, run ${run_id}`,
@@ -210,7 +210,7 @@ order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROW
   },
 });
 
-/** How fresh each list is, a row each. */
+/** The freshness of each list, a row each. */
 export const lists = block({
   id: "lists",
   narrowedBy: {},

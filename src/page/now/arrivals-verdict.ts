@@ -5,11 +5,11 @@ import type { ArrivalsRow } from "./now-scope.ts";
 
 const LEAST_DAYS = 14;
 
-/** How builds arrive now: moments and spans in milliseconds, NaN where they are not known. */
+/** The arrival of builds: moments and spans in milliseconds, NaN where they are not known. */
 export interface Arrivals {
   /** That of the last look: what the mirror found then does not become better while it does not look. */
   readonly state: string;
-  /** Why it is unknown. */
+  /** The reason why it is unknown. */
   readonly reason: string | null;
   readonly lookedAt: number;
   readonly lastBuildId: string;
@@ -88,7 +88,7 @@ export function judgeFew(silence: Silence) {
   };
 }
 
-/** What else is to be said of the arrival of builds; null where they come as usual, or nobody has looked. */
+/** Says more of the arrival of builds; null where they come as usual, or nobody has looked. */
 export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
   const none = `No build came ${span}.`;

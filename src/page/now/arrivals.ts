@@ -180,7 +180,7 @@ export const rules = block({
       : null,
 });
 
-/** Why it is the builds that stopped, and not the mirror. */
+/** The checks that show that the builds stopped, and not the mirror. */
 export const checked = block({
   id: "checked",
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),

@@ -99,7 +99,7 @@ interface FailingProject extends Failing {
   readonly version_id: string;
   readonly first_failed_build_id: string;
   readonly newest_failing_since: string | null;
-  /** How many series of it fail. */
+  /** The number of its series that fail. */
   readonly failing: number;
   readonly recovered_at?: string | null;
 }
@@ -119,7 +119,7 @@ limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 /** A project with what its row shows beside. */
 interface FailRow {
   readonly row: FailingProject;
-  /** Of the last builds of its series, the oldest first. */
+  /** The outcomes of the last builds of its series, the oldest first. */
   readonly outcomes: readonly string[];
   readonly others: readonly OtherSeries[];
   /** Usernames; undefined where none is known, or people may not be seen. */
@@ -264,7 +264,7 @@ function renderWhyForm(
   return html`<form action="${PATH}">${keptFields({ ...kept, why: undefined })}${renderSelect(select)}<button>Show</button></form>`;
 }
 
-/** Why the list is empty. A filter that leaves nothing says nothing about builds. */
+/** Says why the list is empty. A filter that leaves nothing says nothing about builds. */
 function whyNone(
   { choice: { show, why, page }, mine, day }: NowScope,
   kinds: readonly FailingKind[],
@@ -314,7 +314,7 @@ function renderProject({ row, outcomes, others, maintainers }: FailRow, now: Dat
   );
 }
 
-/** Of a past day: which build broke it, and when it was fixed. */
+/** For a past day: the build that broke it, and the moment of the fix. */
 const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: FailingProject, now: Date): Markup =>
   html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
 

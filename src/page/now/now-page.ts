@@ -63,7 +63,7 @@ ${await drawn.draw(drawn.verdict)}`,
   };
 }
 
-/** Of a day of the past the title and the header say which. */
+/** The title and the header name a day of the past. */
 const ofDay = ({ day }: NowScope, verdict: Verdict) =>
   day && {
     verdict: { ...verdict, title: `${day.name}: ${verdict.title}` },

@@ -17,7 +17,7 @@ const date = relation("dim_dates");
 const incident = relation("incident_hours");
 const project = relation("dim_projects");
 
-/** Which projects of `report.failing_projects` are listed. */
+/** The choices among the projects of `report.failing_projects`. */
 export const SHOWN = {
   main: { label: "Main docs", condition: failing.is_main_failing },
   worked: { label: "Worked before", condition: failing.worked_before },
@@ -36,7 +36,7 @@ export interface NowChoice {
 /** The moment of the page, and the choice of the reader. */
 export interface NowScope extends PageMoment {
   readonly choice: NowChoice;
-  /** Whose projects are listed as failing. @default all */
+  /** The maintainer whose projects are listed as failing. @default all */
   readonly mine?: Mine | undefined;
 }
 
@@ -90,7 +90,7 @@ export interface NowSpan {
   readonly since: string;
   /** From when an age counts: "ago", or "before its end". */
   readonly ago: string;
-  /** When what fails did so: "now", "at 22 Nov 02:10", "at the end of 24 Nov". */
+  /** The moment of the failures: "now", "at 22 Nov 02:10", "at the end of 24 Nov". */
   readonly moment: string;
 }
 
@@ -117,7 +117,7 @@ export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
   };
 }
 
-/** How many projects broke on a day: so many times 24 hours ago. */
+/** Projects that broke on a day: so many times 24 hours ago. */
 export interface BrokeDay {
   readonly days_before: number;
   readonly broke: number;
@@ -148,7 +148,7 @@ export interface IncidentHour {
   readonly projects_expected: number;
 }
 
-/** How builds arrive, as `report.arrivals` has it; its numbers are null where they are not known. */
+/** The row of `report.arrivals`; its numbers are null where they are not known. */
 export interface ArrivalsRow {
   readonly state: string;
   readonly reason: string | null;
@@ -237,7 +237,7 @@ ${newestTrouble(now, hoursBefore)}`;
 
 export type NowAnswers = Found<ReturnType<typeof askForVerdict>>;
 
-/** How many projects fail of a kind, and of these in their main docs, after they had worked, and since 24 hours ago at most. */
+/** The number of projects that fail of a kind, and of these in their main docs, after they had worked, and since 24 hours ago at most. */
 export interface FailingKind {
   readonly error_class: string;
   readonly projects: number;
@@ -259,7 +259,7 @@ group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`;
 }
 
-/** How many builds failed of a kind in the 24 hours, and on a usual day. */
+/** The failures of a kind in the 24 hours, and on a usual day. */
 export interface KindCount {
   readonly error_class: string;
   readonly failures: number;
@@ -282,7 +282,7 @@ having count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) > 0
 order by failures desc, usual desc, ${build.error_class}`;
 }
 
-/** How many builds are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
+/** The number of builds that are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
 export interface OpenCounts {
   readonly builds: number;
   readonly stuck: number;
@@ -302,7 +302,7 @@ select count(*) as builds,
 from ${open}`;
 }
 
-/** How much was fixed. */
+/** The fixes of the 24 hours. */
 export interface FixedCounts {
   readonly series: number;
   readonly projects: number;
@@ -316,7 +316,7 @@ from ${streak}
 where ${since(streak.recovered_at, "24 hours")}`;
 }
 
-/** How much there is to judge: projects, finished builds of all time, the first day with a build. */
+/** All that there is to judge: projects, finished builds of all time, the first day with a build. */
 export interface Totals {
   readonly projects: number;
   readonly finished: number | null;

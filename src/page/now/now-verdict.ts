@@ -31,7 +31,7 @@ export interface NowSaid {
   readonly of: NowSpan;
 }
 
-/** What is broken, and whether that is usual, with the figures of the page. */
+/** The failures of now against what is usual, with the figures of the page. */
 export const nowVerdict = part({
   asks: askForVerdict,
   draw(answers, scope: NowScope): NowSaid {

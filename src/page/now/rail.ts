@@ -27,7 +27,7 @@ const MOST_FIXED = 5;
 /** Kinds that the line of a phone names. */
 const MOST_NAMED = 3;
 
-/** Why builds failed, by kinds, each with how often it is so on a usual day. */
+/** The failures of the 24 hours by kind, each with its number on a usual day. */
 export const why = block({
   id: "why",
   narrowedBy: { day: null },
@@ -97,7 +97,7 @@ export const stuck = block({
   narrowedBy: {},
   asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
   draw({ rows, openCounts: [counts] }, { day }, { of: { now }, isQuiet }: NowSaid) {
-    // What was open on a day of the past is not known.
+    // Nobody knows which builds were open on a day of the past.
     if (isQuiet || day !== undefined) return null;
     const stuck = countIn(counts, "stuck");
     const oldest = agoWords(counts?.oldest, now);
@@ -148,7 +148,7 @@ where ${since(streak.recovered_at, "24 hours")}
 order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\nlimit 100`}`;
 }
 
-/** What was fixed, a row a project, the newest first; all but some are folded. */
+/** The fixes, a row a project, the newest first; all but some are folded. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: { day: null },

@@ -35,14 +35,14 @@ export interface NowVerdictFacts {
   readonly trouble: string | null;
   /** The newest hour of the last three in which far more projects failed than usual. */
   readonly incident: IncidentHour | undefined;
-  /** How many of the last three hours had enough builds to show trouble. */
+  /** The number of the last three hours that had enough builds to show trouble. */
   readonly hoursLookedAt: number;
   /** Projects that broke in the 24 hours, those fixed since included. */
   readonly broke: number;
   /** Those of them in which something broke that had succeeded before. */
   readonly hadWorked: number;
   readonly brokeAndFixed: number;
-  /** How many broke on each of the days before, at most 28; a day without a row had none. */
+  /** Projects that broke on each of the days before, at most 28; a day without a row had none. */
   readonly usualDays: readonly number[];
   readonly newest: NewestBreak | undefined;
   /** Projects that fail, for however long. */
@@ -114,7 +114,7 @@ interface Said {
 type Judge = (facts: NowVerdictFacts) => Said | null;
 
 /**
- * In this order the first that holds. What makes the rest untrue comes first: nothing was read, or not lately, or nothing is
+ * In this order the first that holds. A verdict that makes the rest untrue comes first: nothing was read, or not lately, or nothing is
  * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual.
  */
 const VERDICTS = {
@@ -290,7 +290,7 @@ function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | nu
   return `${of} ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
 }
 
-/** What never worked did not break, as `broke_daily` counts it. */
+/** A series that never worked did not break, as `broke_daily` counts it. */
 function workedWords({ broke, hadWorked }: NowVerdictFacts): string | null {
   if (hadWorked === broke) return null;
   if (broke === 1) return "It had never worked before.";

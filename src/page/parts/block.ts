@@ -43,13 +43,13 @@ export const part = <Scope, A extends Asked, Said, Drawn>(
 
 interface BlockBody {
   readonly title: string;
-  /** How many there are, or of which time: quiet, beside the title. */
+  /** The number of rows, or their time: quiet, beside the title. */
   readonly count?: string;
   /** A sentence below the title. */
   readonly note?: Markup | string;
   /** The answer in some words, for the line that stands for the block on a phone. @default no such line */
   readonly short?: Markup | string | undefined;
-  /** Why there is nothing to show, in place of the body. */
+  /** The reason why there is nothing to show, in place of the body. */
   readonly empty?: Empty | false | undefined;
   readonly body?: Markup | readonly Markup[];
 }
@@ -118,7 +118,7 @@ const blocksOf = <Scope, Said>(layout: Layout<Scope, Said>): Blocks<Scope, Said>
 /** Parameters of the query, each with its values where these are few. */
 type Parameters = Readonly<Record<string, readonly string[] | null>>;
 
-/** How a page gives the rows of its blocks as files. */
+/** The rows of a page's blocks as files. */
 export interface PageFiles {
   readonly parameters: Readonly<Record<string, Parameters>>;
   /** The question of each block, by its id. Throws ConfigError for a choice that names nothing. */

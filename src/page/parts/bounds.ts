@@ -87,7 +87,7 @@ export const timedRows = (builds: readonly TimedBuild[], words: (bound: Bound) =
     words: words({ least, most }),
   }));
 
-/** A logarithmic axis from the first tick to the last, or to the longest time. What is shorter is at its begin. */
+/** A logarithmic axis from the first tick to the last, or to the longest time. Shorter times are at its begin. */
 export function timesScale(
   bounds: readonly Bound[],
   ticks: typeof TICKS,
@@ -98,14 +98,14 @@ export function timesScale(
   return (seconds) => scale(Math.max(first, seconds));
 }
 
-/** How the words of a tick stand. Every second one is left out where the page is narrow. */
+/** The attribute of the words of a tick. Every second one is left out where the page is narrow. */
 function kindOf(place: number, count: number, at: number): string {
   if (place === 0) return "";
   if (at > 97) return "end";
   return count > 4 && place % 2 === 1 ? "mid t2" : "mid";
 }
 
-/** What the two parts of such bars mean. */
+/** The meaning of the two parts of such bars. */
 export function renderBoundKey(surely: string, perhaps: string): Markup {
   const open = html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/>`;
   const sure = html`<rect class="m-ink" width="20" height="8" y="1"/>`;
@@ -113,12 +113,12 @@ export function renderBoundKey(surely: string, perhaps: string): Markup {
 }
 
 /**
- * A time between two bounds is shown where they are so near each other, in seconds. Wider bounds tell when somebody
+ * A time between two bounds is shown where they are so near each other, in seconds. Wider bounds say when somebody
  * looked, not how long a build took. A watch looks each minute.
  */
 const KNOWN_WITHIN_S = 300;
 export const KNOWN_WITHIN = "five minutes";
 
-/** Whether the bounds of a time are near enough. */
+/** That the bounds of a time are near enough. */
 export const isKnownTime = (least: SQL, most: SQL): SQL =>
   sql`${most} - ${least} <= ${inline(KNOWN_WITHIN_S)}`;

@@ -14,7 +14,7 @@ export interface Build extends Row {
   readonly version_id: string;
   readonly version_slug: string;
   readonly type: string;
-  /** What the build calls an unknown version. */
+  /** The name by which the build calls an unknown version. */
   readonly reference: string | null;
   readonly outcome: string;
   /** 1, or 0; null where it has not finished. */

@@ -3,7 +3,7 @@ import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { html, type Markup, percent, wholePercent } from "./html.ts";
 import { icon } from "./marks.ts";
 
-/** How many builds succeeded, of those that finished. A sum over no rows is null. */
+/** The builds that succeeded, of those that finished. A sum over no rows is null. */
 export interface Count {
   readonly succeeded: number | null;
   readonly finished: number | null;
@@ -95,14 +95,14 @@ export function rateDot(count: Count): Markup {
     <small>${grouped(count.succeeded ?? 0)} of ${grouped(count.finished ?? 0)}</small></span>`;
 }
 
-/** Of hundreds of lines some rise by chance beyond an interval of 95 %, so a count has to leave one of 99 %. */
+/** Among hundreds of lines some rise by chance beyond an interval of 95 %, so a count has to leave one of 99 %. */
 const DEVIATIONS = 2.6;
 
-/** Whether chance alone may have made the difference of two counts. Every page asks it by this one test, of kinds and of lines. */
+/** Chance alone may have made the difference of two counts. Every page asks by this one test, for kinds and for lines. */
 export const isCountChance = (now: number, before: number): boolean =>
   Math.abs(now - before) <= DEVIATIONS * Math.sqrt(now + before);
 
-/** Whether a count rose by more than chance: only that is red. */
+/** A count rose by more than chance: only that is red. */
 export const isMore = (now: number, before: number): boolean => now > before && !isCountChance(now, before);
 
 const chanceWords = (isChance: boolean): string => (isChance ? "within chance" : "more than chance");

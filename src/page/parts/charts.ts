@@ -5,7 +5,7 @@ import { html, type Markup } from "./html.ts";
 import { clockWords, DAY_MS, dayWords, MINUTE_MS, secondWords } from "./marks.ts";
 import { type Days, dayName, daysName, type Period, rowsIn } from "./period.ts";
 
-/** How bars look: solid what is sure, hatched what may be, red and green what became of builds. */
+/** The looks of bars: solid what is sure, hatched what may be, red and green what became of builds. */
 export const LOOKS = {
   ink: html`class="m-ink"`,
   good: html`class="m-good"`,
@@ -77,7 +77,7 @@ interface BarChartFacts<S extends Span> {
   bars(span: S): readonly [words: string, ...bars: (readonly [Look, y: number, height: number])[]] | null;
   /** The height of the line on which they stand. */
   readonly base: number;
-  /** Where the period begins, in percent, and how far down the line is that says so. @default no such line */
+  /** The place where the period begins, in percent, and how far down its line goes. @default no such line */
   readonly cut?: readonly [place: number | null, height: number];
   /** Dates below the bars. @default another chart has them */
   readonly hasDates?: boolean;
@@ -118,7 +118,7 @@ interface MiniBarsFacts {
   readonly height: number;
   /** The chart in words, for those who do not see it. */
   readonly told: string;
-  /** Of the period itself. */
+  /** The line of the period itself. */
   readonly look: "m-bad" | "m-ink";
   readonly now: Date;
 }
@@ -156,7 +156,7 @@ export const mostADay = (counts: readonly SpanCount[]): number =>
 interface TimelineFacts {
   /** Its rows by their names, each with the height of its words. */
   readonly names: readonly Tick[];
-  /** Of the rows, in pixels. */
+  /** The height of the rows, in pixels. */
   readonly height: number;
   readonly told: string;
   readonly axis: TimeAxis;
@@ -203,7 +203,7 @@ const LENGTHS = [1, 7, 28, 364];
 /** The days that one mark of a chart stands for. */
 export interface Span extends Days {
   readonly days: number;
-  /** Whether it belongs to the period before. */
+  /** It belongs to the period before. */
   readonly isBefore: boolean;
 }
 
@@ -225,7 +225,7 @@ function cut({ first, last }: Days, length: number, isBefore: boolean): Span[] {
   return spans;
 }
 
-/** What a mark stands for: `day`, `week`, or `28 days`. */
+/** The span of a mark: `day`, `week`, or `28 days`. */
 export function spanNoun(spans: readonly Span[]): string {
   const longest = Math.max(1, ...spans.map(({ days }) => days));
   return longest === 1 ? "day" : longest <= 7 ? "week" : longest <= 28 ? "28 days" : "year";
@@ -238,7 +238,7 @@ export const at = (share: number): string => `${Number(share.toFixed(3))}%`;
 
 /** Places in percent, so that a chart is as wide as its block. */
 interface DayAxis {
-  /** Where a day begins. */
+  /** The place where a day begins. */
   begin(day: number): number;
   middle(days: Days): number;
   /** With some air on both sides. */

@@ -6,7 +6,7 @@ import { foreign, html, type Markup, shorten } from "./html.ts";
 import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
 import { favicon, icon, type MarkKind, mark, SPRITE, type Tone } from "./marks.ts";
 
-/** What a reader asked for. */
+/** The request of a reader. */
 export interface Address {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -14,7 +14,7 @@ export interface Address {
   readonly name: string;
   /** The minute of the request. */
   readonly now: Date;
-  /** Whether it may renew itself: the reader has not stopped that. */
+  /** It may renew itself: the reader has not stopped that. */
   readonly renews: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Draft {
   readonly searched?: string | undefined;
   /** The Atom feed of what the page is about. */
   readonly feed?: { readonly href: string; readonly title: string };
-  /** How old the data is. @default not said */
+  /** The age of the data. @default not said */
   readonly age?: Markup;
 }
 
@@ -47,7 +47,7 @@ export interface Draft {
  * the query; `draw` then reads the figures and draws them.
  */
 export interface Drawing {
-  /** What the page depends on, apart from the figures: parsed, so that it has few values. */
+  /** All that the page depends on, apart from the figures: parsed, so that it has few values. */
   readonly key: unknown;
   /** It has nothing to say until one of these lists was read; with none, it always has. @default builds */
   readonly needs?: readonly Resource[];
@@ -76,7 +76,7 @@ export const tabAt = (path: string): Tab => (Object.hasOwn(TABS, path) ? (path a
 export interface DocumentFacts extends Draft {
   /** The host of the service, or `demo`. @default not known */
   readonly service?: string | null;
-  /** What limits its figures, above its content. @default nothing */
+  /** The limits of its figures, above its content. @default nothing */
   readonly limits?: Markup;
 }
 
@@ -154,10 +154,10 @@ export type VerdictLook = keyof typeof LOOKS;
 
 /** The answer of a page in one sentence, and what speaks for it. */
 export interface Verdict {
-  /** Of the window. */
+  /** The title of the window. */
   readonly title: string;
   readonly look: VerdictLook;
-  /** What the icon of the window says. @default that of the look */
+  /** The state that the icon of the window shows. @default that of the look */
   readonly tone?: Tone;
   /** @default that of the look */
   readonly mark?: { readonly kind: MarkKind; readonly word: string };
@@ -171,7 +171,7 @@ export interface Verdict {
   readonly acts?: Markup;
   /** Up to four. @default none */
   readonly figures?: readonly Figure[];
-  /** How far the first sync is, in place of figures. @default nothing */
+  /** The progress of the first sync, in place of figures. @default nothing */
   readonly progress?: Markup;
 }
 
@@ -182,7 +182,7 @@ export interface Figure {
   readonly value: Markup | string;
   /** Its unit, such as "of 700 projects". */
   readonly unit?: string;
-  /** What it is compared with. */
+  /** The comparison, or a link to the block that has more. */
   readonly note: Markup | string;
   /** A small chart beside the first one; null where there are too few days for it. @default no place for one */
   readonly spark?: Markup | null;
@@ -219,10 +219,10 @@ ${figures.map(
 
 interface NoMatch {
   readonly tab: Tab;
-  /** Of the page. */
+  /** The name of the page. */
   readonly name: string;
   readonly sentence: string;
-  /** What the sentence does not say of builds. */
+  /** Keeps the sentence from being read as one about builds. */
   readonly evidence: string;
   /** The choice, and where to go on. */
   readonly empty?: Empty;

@@ -18,12 +18,12 @@ import {
   when,
 } from "./marks.ts";
 
-/** How fresh the data of a page is. */
+/** The freshness of the data of a page. */
 export interface Freshness {
   /** The host of the service, or `demo`; null before the first sync. */
   readonly service: string | null;
   /**
-   * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
+   * The beginning of the last good walk of the builds: the mirror has what happened before. Null when no walk of them
    * ended well, an invalid date where a wrong clock dated it.
    */
   readonly asOf: Date | null;
@@ -37,18 +37,18 @@ export interface Freshness {
   readonly uncounted: readonly Resource[];
   /** The lists that were read well, but not lately. */
   readonly overdue: readonly Resource[];
-  /** When the answers were computed, as Postgres prints it. Null when they never were. */
+  /** The moment when the answers were computed, as Postgres prints it. Null when they never were. */
   readonly refreshedAt: string | null;
   /** When computing them failed last, as Postgres prints it. Null once it has gone well. */
   readonly failedAt: string | null;
   /** The answers are still older than the last run, some minutes after its end. */
   readonly isBehind: boolean;
   /**
-   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
+   * The lag of the replica that is read behind its primary, in whole steps of 10 s; null where no replica is
    * read, or where that is not known.
    */
   readonly replicaLagS: number | null;
-  /** How the newest of all runs that have ended did, where it did not succeed. */
+  /** The end of the newest run that has ended, where it did not succeed. */
   readonly trouble: string | null;
 }
 
@@ -93,7 +93,7 @@ export interface FreshList {
   readonly quarantined: number | null;
   readonly refreshed_at: string | null;
   readonly refresh_failed_at: string | null;
-  /** How many fewer records are here than the service counts. */
+  /** The service counts so many more records than are here. */
   readonly deficit: number | null;
   readonly mirror_current_through: string | null;
   readonly replica_lag_s: number | null;

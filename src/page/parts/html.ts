@@ -89,7 +89,7 @@ export const countWord = (count: number): string => NUMBERS[count] ?? grouped(co
 export const listsOf = (resources: readonly string[]): string =>
   `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
 
-/** What was built: `latest · html`. */
+/** A version and a format: `latest · html`. */
 export function targetWords(version: unknown, type: unknown): string {
   const versionWords = version === "(unknown)" ? "version not known" : shorten(String(version), 40);
   const typeWords = type === "(none)" ? "format not known" : shorten(String(type), 24);

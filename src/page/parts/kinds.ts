@@ -33,14 +33,14 @@ function kindOf(errorClass: unknown) {
 export const kindLabel = (errorClass: unknown): string =>
   kindOf(errorClass)?.label ?? shorten(String(errorClass), 40);
 
-/** What an error class means, in part of a sentence; null for a class that docmirror does not know. */
+/** The meaning of an error class, as a part of a sentence; null for a class that docmirror does not know. */
 export const kindMeaning = (errorClass: unknown): string | null => kindOf(errorClass)?.meaning ?? null;
 
-/** What may be the cause is framed; what is only a place is not. */
+/** A mask that may hide the cause is framed; one that hides only a place is not. */
 const FRAMED = ["‹name›", "‹address›"];
 const TOKEN = /(‹(?:name|address|path|number|hash|date)›)/;
 
-/** What error lines share, with its masks: they never look like a part of the line. */
+/** The text that error lines share, with its masks: they never look like a part of the line. */
 export function renderMask(mask: unknown, maxLength = 300): Markup {
   if (mask === null || mask === undefined || mask === "") return html`(no error line)`;
   return html`${String(mask)
@@ -52,7 +52,7 @@ export function renderMask(mask: unknown, maxLength = 300): Markup {
     })}`;
 }
 
-/** Whether the mask hides what may be the cause, so that its builds may have several causes. */
+/** The mask hides what may be the cause, so that its builds may have several causes. */
 export const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
 
 const daily = relation("error_fingerprints_daily");
@@ -73,7 +73,7 @@ export async function assertKindKnown(tx: TransactionSql, wrong: string | undefi
   throw new ConfigError(`there is no kind of error ${wrong}${nearest}`);
 }
 
-/** How many builds of a kind failed on a day. */
+/** The failures of a kind on a day. */
 export interface KindDay {
   readonly day: string;
   readonly error_class: string;
@@ -110,7 +110,7 @@ export function kindsOf(rows: readonly KindDay[], period: Days): Kind[] {
     .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
 }
 
-/** Why the failures of some days are none: nothing is known where no build has finished. */
+/** Says why there are no failures of some days: nothing is known where no build has finished. */
 export const noFailures = (finished: number): Empty =>
   finished === 0
     ? ["unknown", "Not known.", "No build of these days has finished."]

@@ -81,7 +81,7 @@ export const projectLink = (slug: unknown): Markup =>
 export const buildLink = (id: unknown): Markup =>
   html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
 
-/** What was built, beside the name of its project. */
+/** The version and the format of a build, beside the name of its project. */
 export const targetTag = (row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup =>
   html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
 
@@ -155,7 +155,7 @@ export interface Chip {
 }
 
 interface ChipsFacts {
-  /** What is chosen from, for a screen reader. */
+  /** The subject of the choice, for a screen reader. */
   readonly label: string;
   readonly path: string;
   /** The parameter of the query. */
@@ -213,7 +213,7 @@ export function renderSearchForm(path: string, searched: string | undefined, kep
     placeholder="Name or build number" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }
 
-/** The number of the page that a query asks for, from 1. What is no such number is page 1. */
+/** The number of the page that a query asks for, from 1. Any other text is page 1. */
 export function readPageNumber(query: URLSearchParams): number {
   const page = Number(query.get("page"));
   return Number.isSafeInteger(page) && page > 0 ? Math.min(page, 1_000_000) : 1;
@@ -226,11 +226,11 @@ interface PagerFacts {
   readonly page: number;
   readonly perPage: number;
   readonly total: number;
-  /** What a row is, such as "project". */
+  /** The name of a row, such as "project". */
   readonly noun: string;
 }
 
-/** Which rows are shown, and links to the other pages. Nothing where all rows are shown. */
+/** The numbers of the rows that are shown, and links to the other pages. Nothing where all rows are shown. */
 export function renderPager({ path, kept, page, perPage, total, noun }: PagerFacts): Markup | string {
   if (total <= perPage) return "";
   const last = Math.ceil(total / perPage);

@@ -35,7 +35,7 @@ const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
   vanished: { kind: "idle", word: "vanished" },
 };
 
-/** How an outcome is shown. One that is not known has a question mark and "state not known". */
+/** The mark and the word of an outcome. One that is not known has a question mark and "state not known". */
 export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
   const known = Object.hasOwn(OUTCOMES, String(outcome)) ? OUTCOMES[String(outcome)] : undefined;
   return known ?? { kind: "idle", word: "state not known" };
@@ -69,7 +69,7 @@ type IconName = keyof typeof STROKES;
 export const icon = (name: IconName): Markup =>
   html`<svg class="i" aria-hidden="true"><use href="#i-${name}"/></svg>`;
 
-/** What a page needs once: the icons, and the patterns `hatch`, `hatch-bad` and `dots` of the charts. */
+/** The icons, and the patterns `hatch`, `hatch-bad` and `dots` of the charts: each page has them once. */
 export const SPRITE: Markup = html`<svg class="sprite" aria-hidden="true" focusable="false">
 <defs>
 <pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -111,7 +111,7 @@ export function momentMs(text: unknown): number {
   );
 }
 
-/** A span in one unit: `12 min`, `24 h`, `3 d`. Hours go on to two days. What is below a minute is `< 1 min`. */
+/** A span in one unit: `12 min`, `24 h`, `3 d`. Hours go on to two days. A shorter one than a minute is `< 1 min`. */
 export function span(ms: number): string {
   if (ms < MINUTE_MS) return "<\u00a01\u00a0min";
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)}\u00a0min`;
@@ -135,13 +135,13 @@ export const clockWords = (ms: number): string => new Date(ms).toISOString().sli
 /** The UTC time of a moment with its seconds: `01:12:30`. */
 export const secondWords = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-/** How long ago a moment was, as text; null where it is not known. */
+/** The time since a moment, as text; null where it is not known. */
 export function agoWords(moment: unknown, now: Date): string | null {
   const ms = momentMs(moment);
   return Number.isNaN(ms) ? null : span(now.getTime() - ms);
 }
 
-/** How long ago a moment of Postgres was, with the moment itself behind it; a dash where there is none. */
+/** The time since a moment of Postgres, with the moment itself behind it; a dash where there is none. */
 export const age = (moment: unknown, now: Date): Markup =>
   timeTag(moment, now, (ms) => span(now.getTime() - ms));
 

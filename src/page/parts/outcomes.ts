@@ -1,4 +1,4 @@
-/** What became of builds by days: sums over rows that each have a day. */
+/** The outcomes of builds by days: sums over rows that each have a day. */
 import { sumIn } from "./answers.ts";
 import { type Count, differenceOf } from "./changes.ts";
 import { type Span, spansOf } from "./charts.ts";
@@ -18,7 +18,7 @@ export type OutcomesRow = { readonly [Name in keyof Counts]: number | null } & {
   readonly is_complete: boolean | null;
 };
 
-/** What became of the builds of some days; complete when all of the days are over, and none of their builds is open. */
+/** The outcomes of the builds of some days; complete when all of the days are over, and none of their builds is open. */
 export interface Outcomes extends Counts {
   readonly isComplete: boolean;
 }

@@ -29,7 +29,7 @@ export interface Period extends Days {
   readonly days: number;
   /** As many days before it; null where the mirror does not know builds of all of them. */
   readonly before: Days | null;
-  /** Where the days that are drawn begin: `before`, else the period. */
+  /** The first of the days that are drawn: of `before`, else of the period. */
   readonly start: number;
   /** The first day with a known build. */
   readonly known: number;
@@ -110,7 +110,7 @@ export function daysName({ first, last }: Days, now: Date): string {
   return to.endsWith(` ${month.join(" ")}`) ? `${day}–${to}` : `${from} – ${to}`;
 }
 
-/** How long a period is, for a sentence: `14 days`, `one day`. */
+/** The length of a period, for a sentence: `14 days`, `one day`. */
 export const lengthWords = (days: number): string =>
   days === 1 ? "one day" : `${days.toLocaleString("en-US")} days`;
 

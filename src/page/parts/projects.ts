@@ -39,7 +39,7 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
 /** The usernames of those who maintain projects, by the project's id. */
 export type Maintainers = ReadonlyMap<unknown, string>;
 
-/** Whether the role that reads may see people: Postgres decides that, by its rights on schema report_people. */
+/** The role that reads may see people: Postgres decides that, by its rights on schema report_people. */
 async function maySeePeople(tx: TransactionSql): Promise<boolean> {
   // The name of a relation in a schema that is hidden from the role would be an error.
   const [right] = await tx<{ maySee: boolean | null }[]>`
@@ -79,12 +79,12 @@ export async function findMine(
   return { maintainer, ids: rows.map(({ project_id }) => project_id) };
 }
 
-/** Whether a project is one of them; each is where nobody was named. */
+/** That a project is one of them; each is where nobody was named. */
 export const isMine = (projectId: SQL, mine: Mine | undefined): SQL | false =>
   mine !== undefined &&
   sql`${projectId} in (select json_array_elements_text(${JSON.stringify(mine.ids ?? [])}::text::json))`;
 
-/** Whose projects are listed, with the way back to all. */
+/** Names the maintainer whose projects are listed, with the way back to all. */
 export function renderMine(mine: Mine | undefined, all: string): Markup | string {
   if (mine === undefined) return "";
   const name = foreign(mine.maintainer, 60);

@@ -16,7 +16,7 @@ export interface RisingLine {
   readonly failures: number;
   /** In the 28 days before. */
   readonly failures_before: number;
-  /** When the first build of the 24 hours was triggered, and which it was. */
+  /** The trigger and the id of the first build of the 24 hours. */
   readonly since: string;
   readonly first_build_id: string;
 }
@@ -39,7 +39,7 @@ export function risingWords(one: RisingLine, now: Date): string {
     : `${saying} rises: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
 }
 
-/** How often it came before. */
+/** Says how often it came before. */
 const beforeWords = ({ failures, failures_before: before }: RisingLine): string =>
   before === 0
     ? `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`

@@ -33,7 +33,7 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
     ${mid === "" ? "" : html`<path class="mid" d="${mid}"/>`}</svg>`;
 }
 
-/** What a strip shows, as a sentence without its verb. */
+/** A strip in words, as a sentence without its verb. */
 function stripWords(outcomes: readonly string[], of: string): string {
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length;
   const [succeeded, failed] = [count("succeeded"), count("failed")];
@@ -54,7 +54,7 @@ export interface StripRow {
 export interface StripBuild {
   readonly id: string;
   readonly outcome: string;
-  /** Which build it is and how it ended, such as "latest · html, 16 Nov 18:13 UTC: Out of memory". */
+  /** The build and its end, such as "latest · html, 16 Nov 18:13 UTC: Out of memory". */
   readonly words: string;
 }
 
@@ -92,9 +92,9 @@ interface FailFacts {
   readonly name: Markup;
   /** Behind its name. @default nothing */
   readonly tags?: Markup | false;
-  /** Why it fails, and what else there is to say. */
+  /** The reason of the failure, and what else there is to say. */
   readonly told: Markup;
-  /** Of its last builds, the oldest first. */
+  /** The outcomes of its last builds, the oldest first. */
   readonly outcomes: readonly string[];
 }
 
@@ -111,7 +111,7 @@ ${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
 `;
 }
 
-/** Why something fails: the kind of error and its line. */
+/** The reason of a failure: the kind of error and its line. */
 export const renderWhy = ({ error_class, error_line: line }: Failing): Markup =>
   html`<p class="why"><b>${kindLabel(error_class)}</b>${line !== null && html`<code>${foreign(line, 180)}</code>`}</p>`;
 

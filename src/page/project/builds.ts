@@ -75,7 +75,7 @@ where ${isChosen(scope)}
 order by ${NEWEST}${onPage`
 limit ${inline(STRIP_BUILDS)} offset ${(scope.choice.page - 1) * STRIP_BUILDS}`}`;
 
-/** How many builds the choice has. */
+/** The number of builds that the choice has. */
 const askForChosen = (scope: ProjectScope): Asks<{ readonly builds: number }> => ask("fact_builds")`
 ${
   isNarrowed(scope.choice.only)
@@ -197,7 +197,7 @@ const SIGNS: ReadonlyMap<string, readonly [kind: MarkKind, word: string, words: 
   ["", ["idle", "question mark", "not known"]],
 ]);
 
-/** Why there are none. A choice that leaves nothing says nothing about builds. */
+/** Says why there are none. A choice that leaves nothing says nothing about builds. */
 function noBuilds(
   { choice, href }: ProjectScope,
   versions: readonly string[],

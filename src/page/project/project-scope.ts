@@ -21,11 +21,11 @@ export const FEW_SERIES = 10;
 export const MOST_SERIES = 200;
 const SERIES_STRIP = 20;
 
-/** Which builds of a project the strip has. */
+/** The choice among the builds of a project that the strip has. */
 export interface Only {
   readonly version: string | undefined;
   readonly type: string | undefined;
-  /** What its builds call an unknown version. */
+  /** The name by which its builds call an unknown version. */
   readonly reference: string | undefined;
 }
 
@@ -64,7 +64,7 @@ export const OWN = { slug: null, id: null };
 export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
 export const isOf = ({ subject }: ProjectScope): SQL => sql`${build.project_id} = ${subject.id}`;
 
-// What the verdict and a block both ask.
+// Questions that the verdict and a block share.
 
 /** All builds of the project, and those of two weeks. */
 interface TotalsRow {
@@ -118,7 +118,7 @@ interface Series {
 }
 
 export interface FailingSeries extends Series, Failing {
-  /** How many fail, and since when the oldest does. */
+  /** The number of those that fail, and the moment since which the oldest does. */
   readonly total: number;
   readonly oldest: string | null;
 }
@@ -139,7 +139,7 @@ export interface BuiltSeries extends Series {
   readonly is_deleted: boolean | null;
   readonly is_failing: boolean;
   readonly is_main: boolean | null;
-  /** How many there are. */
+  /** The number of all. */
   readonly total: number;
 }
 

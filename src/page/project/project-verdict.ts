@@ -43,7 +43,7 @@ const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as c
 const GOOD = { sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
 const UNKNOWN = { sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
 
-/** The main docs come first, then all else. What was never finished is neither good nor bad. `rest` follows the project's slug. */
+/** The main docs come first, then all else. Docs without a finished build are neither good nor bad. `rest` follows the project's slug. */
 function judgeProject({ failing: [first], main: [main], totals: [totals] }: Answers, scope: ProjectScope) {
   const { project, now, isNow } = scope;
   const others = countIn(first, "total") - (first?.is_main ? 1 : 0);
@@ -84,7 +84,7 @@ export const projectVerdict = part({
   asks: askForVerdict,
   async draw(answers, scope, _said, tx): Promise<Verdict> {
     const { project, subject, now } = scope;
-    // Where the service has the documentation, which no relation of the reports says.
+    // The address of the documentation, which no relation of the reports has.
     const [row] = await tx<{ subdomain: string | null }[]>`
       select subdomain from mirror.projects where id = ${subject.id}`;
     const { look, mark, rest, sign } = judgeProject(answers, scope);
@@ -291,7 +291,7 @@ function renderSeries(row: FailingSeries, outcomes: readonly string[], now: Date
   );
 }
 
-/** Why builds of a project failed: kinds, and the lines of each with the newest build that has it. */
+/** The causes of the failures of a project: kinds, and the lines of each with the newest build that has it. */
 export const causes = block({
   id: "causes",
   narrowedBy: OWN,
@@ -322,7 +322,7 @@ interface CauseRow {
   readonly last_build_id: string;
   readonly example: string | null;
   readonly places: number;
-  /** Of the kind: its failures and its lines; and the failures of all kinds. */
+  /** The failures and the lines of the kind; and the failures of all kinds. */
   readonly class_failures: number;
   readonly class_lines: number;
   readonly all_failures: number;

@@ -35,7 +35,7 @@ interface FixedSeries {
   readonly recovered_build_id: string;
   readonly failures: number;
   readonly error_class: string;
-  /** How many there are. */
+  /** The number of all. */
   readonly total: number;
 }
 
@@ -75,7 +75,7 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
 
 const UNWATCHED = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
 
-/** How long the last builds took whose times are known. */
+/** The durations of the last builds whose times are known. */
 export const times = block({
   id: "times",
   narrowedBy: OWN,

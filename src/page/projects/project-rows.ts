@@ -35,7 +35,7 @@ export interface ProjectState {
   readonly project_slug: string;
   readonly project_name: string;
   readonly state: string;
-  /** How many series fail, since when the worst does, and since when the newest. */
+  /** The number of series that fail, the moment since which the worst does, and that of the newest. */
   readonly failing: number;
   readonly failing_since: string | null;
   readonly newest_failing_since: string | null;
@@ -55,7 +55,7 @@ interface FailingRow {
 
 /** A project, and what its row shows beside. */
 export interface ProjectListRow extends ProjectState {
-  /** Of its last builds, the oldest first. */
+  /** The outcomes of its last builds, the oldest first. */
   readonly outcomes: readonly string[];
   readonly series: readonly FailingRow[];
   readonly days: MainDays;
@@ -174,7 +174,7 @@ const ROW_STRIP_BUILDS = 30;
 
 const state = (label: string, which: string, condition: SQL) => ({ label, which, condition });
 
-/** Which projects of `report.project_states` are listed. */
+/** The choices among the projects of `report.project_states`. */
 export const STATES = {
   main: state("Main docs fail", "whose main docs fail", sql`${project.state} = 'main_failing'`),
   part: state("Other versions fail", "of which other versions fail", sql`${project.state} = 'failing'`),
@@ -211,7 +211,7 @@ export interface ProjectsChoice {
   readonly state: string | undefined;
   readonly sort: ProjectSort;
   readonly page: number;
-  /** Whose projects are listed. @default all */
+  /** The maintainer whose projects are listed. @default all */
   readonly mine?: Mine | undefined;
 }
 

@@ -54,7 +54,7 @@ import { findSearched } from "./searched.ts";
 const PATH = "/projects";
 const STATE_NAMES = Object.keys(STATES) as State[];
 
-/** How many projects there are; and the build and the person of the name that was searched for. */
+/** The number of projects; and the build and the person of the name that was searched for. */
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   async draw({ list: [first] }, { choice: { q }, isBuilt, now }, _said, tx) {
@@ -106,7 +106,7 @@ const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section cla
 
 interface ProjectsScope {
   readonly choice: ProjectsChoice;
-  /** Whether the mirror knows of builds. */
+  /** The mirror knows of builds. */
   readonly isBuilt: boolean;
   readonly now: Date;
   readonly at: Date;
@@ -155,7 +155,7 @@ const parse = (query: URLSearchParams): ProjectsChoice => ({
   page: readPageNumber(query),
 });
 
-/** How many projects are in a state, or in any: of all, or of those that the search finds. */
+/** The number of projects in a state, or in any: of all, or of those that the search finds. */
 type Counts = (which: "all" | "found", state?: State | "any") => number;
 
 const countsOf =
@@ -213,7 +213,7 @@ ${renderListKey()}
 ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun: "project" })}`;
 }
 
-/** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
+/** Says why the list is empty, with links to go on by. A choice that leaves nothing says nothing about builds. */
 function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly ProjectListRow[], now: Date) {
   const { q, state, page } = choice;
   const all = count("all");

@@ -6,7 +6,7 @@ import { askEach } from "../parts/answers.ts";
 const project = relation("dim_projects");
 
 /**
- * What a search is for, however it was pasted: `#97236`, or the address of a build or a project on these pages, of the
+ * The subject of a search, however it was pasted: `#97236`, or the address of a build or a project on these pages, of the
  * service or of an API, is its number or its slug; so is that of a project's documentation, by the first name of its `host`. Any
  * other text is what it is.
  */

@@ -144,7 +144,7 @@ order by finished desc, ${build.type}`;
 const incident = relation("incident_hours");
 const SHOWN = 5;
 
-/** Hours in which far more projects failed than usual, and the rate without them. Of one format the period is shorter at most. */
+/** Hours in which far more projects failed than usual, and the rate without them. With one format the period is shorter at most. */
 export const platform = block({
   id: "platform",
   narrowedBy: CHOSEN,

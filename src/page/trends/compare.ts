@@ -127,7 +127,7 @@ function worstWords(spans: readonly SpanOutcomes[], whole: Outcomes, now: Date):
 const troubleWords = (hours: number): string[] =>
   hours === 0 ? [] : [`${counted(hours, "hour")} had trouble of the platform.`];
 
-/** What breaks; of one format it is not known which had worked before. */
+/** The number of breaks; of one format it is not known which had worked before. */
 export const brokenWords = (type: string | undefined): string =>
   type === undefined ? "Versions and formats that broke" : "Versions that broke, or failed at first";
 
@@ -257,7 +257,7 @@ left join (
 ${plainOf(period)}
   ) as plain
 ) as plain using (is_this_period)`;
-  // What broke on the last day of each period has not had a day yet, and what never worked did not break.
+  // A break on the last day of each period has not had a day yet, and a series that never worked did not break.
   return ask("success_rate_daily")`
 select *
 from (

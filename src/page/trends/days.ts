@@ -30,12 +30,12 @@ import { type Column, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";
 import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
-/** What all three charts are drawn from. */
+/** All three charts are drawn from this. */
 interface DaysFacts {
   readonly spans: readonly DaysSpan[];
   readonly whole: Outcomes;
   readonly before: Outcomes | null;
-  /** Where the period begins, in percent; null where there is none before. */
+  /** The place where the period begins, in percent; null where there is none before. */
   readonly cut: number | null;
   readonly now: Date;
 }
@@ -226,7 +226,7 @@ function tell(points: readonly Point[], worst: Point | undefined, now: Date): st
 
 const [VOLUME_TOP, VOLUME_BASE] = [6, 100];
 
-/** How many builds a day there were, and what became of them. */
+/** The builds of each day by their outcomes. */
 function drawVolume({ spans, cut, now }: DaysFacts): Markup {
   const known = spans.flatMap(({ outcomes, days }) => (outcomes === null ? [] : outcomes.builds / days));
   const scale = scaleLinear([0, Math.max(1, ...known)], [VOLUME_BASE, VOLUME_TOP]);
@@ -260,7 +260,7 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
 
 const wholeTicks = (ticks: readonly number[]): number[] => ticks.filter(Number.isInteger);
 
-/** What broke, above the line, and what was fixed, below it. */
+/** The breaks above the line, and the fixes below it. */
 function drawTurns({ spans, cut, now }: DaysFacts): Markup {
   const most = Math.max(1, ...spans.flatMap(({ broke, fixed, days }) => [broke / days, fixed / days]));
   const middle = 48;

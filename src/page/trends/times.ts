@@ -26,13 +26,13 @@ const SHOWN_BUILDS = 12;
 /** Builds of fewer days are shown one by one. */
 const FEWEST_DAYS = 3;
 
-/** How many builds finished, and of how many of them the time is known. */
+/** The number of builds that finished, and of those whose time is known. */
 interface KnownRow {
   readonly finished: number;
   readonly known: number;
 }
 
-/** Of one day, or of all of them; bounds are in seconds, and null where no time is known. */
+/** The durations of one day, or of all of them; bounds are in seconds, and null where no time is known. */
 interface TookRow extends KnownRow {
   readonly day: string | null;
   readonly took_p50_least: number;
@@ -41,7 +41,7 @@ interface TookRow extends KnownRow {
   readonly took_p90_most: number;
 }
 
-/** How long builds take, day by day, or each of them where those are few. */
+/** The durations of builds, day by day, or of each build where those are few. */
 export const durations = block({
   id: "durations",
   narrowedBy: CHOSEN,
@@ -137,7 +137,7 @@ ${renderFoldTable<TookSpan>({
 
 const [TOP, BASE] = [8, 150];
 
-/** How long half of the builds took, day by day, on a logarithmic scale: the truth lies within each bar. */
+/** The time in which half of the builds were done, day by day, on a logarithmic scale: the truth lies within each bar. */
 function drawDurations(days: readonly TookSpan[], now: Date): Markup {
   const ticks = ticksAround(days);
   const y = timesScale(days, ticks, [BASE, TOP]);
@@ -171,7 +171,7 @@ interface PhaseRow extends KnownRow {
   readonly building_p90_most: number;
 }
 
-/** How long builds waited, and how long they worked, where both are known. */
+/** The time that builds waited, and the time that they worked, where both are known. */
 export const phases = block({
   id: "phases",
   narrowedBy: CHOSEN,
@@ -210,7 +210,7 @@ interface WaitRow extends KnownRow {
   readonly queued_p50_most: number;
 }
 
-/** How long half of the builds waited, by the hour of the day in which they were triggered. */
+/** The wait of half of the builds, by the hour of the day in which they were triggered. */
 export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
@@ -256,7 +256,7 @@ ${KEY}`,
 const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
 
-/** How many builds the figures are about, of all that finished; a command where those are few. */
+/** The number of builds in the figures, of all that finished; a command where those are few. */
 function renderKnown({ known, finished }: KnownRow): Markup {
   const share = known / finished;
   return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of ${counted(finished, "build")} that finished,
@@ -305,7 +305,7 @@ const two = (large: number, unit: string, small: number, smallUnit: string): str
 
 const open = relation("backlog");
 
-/** How many of the hours of a day are known, and how many builds were open at once in the fullest of them. */
+/** The number of hours of a day that are known, and that of the builds open at once in the fullest of them. */
 interface OpenRow {
   readonly day: string;
   readonly hours: number;
@@ -316,7 +316,7 @@ interface OpenRow {
 
 const [OPEN_TOP, OPEN_BASE] = [6, 72];
 
-/** How many builds were open at once, at most, day by day, in the hours in which that is known. */
+/** The most builds that were open at once, day by day, in the hours in which that is known. */
 export const backlog = block({
   id: "backlog",
   narrowedBy: CHOSEN,

@@ -68,7 +68,7 @@ export function trendsPage({ query }: Address): Drawing {
   };
 }
 
-/** Of one format no more days than it can be asked for. */
+/** One format has no more days than it can be asked for. */
 const scopeOf = (choice: TrendsChoice, chosen: Period, { now }: PageMoment): TrendsScope => ({
   choice,
   type: choice.type,

@@ -9,16 +9,16 @@ export interface TrendsChoice extends PeriodChoice {
   readonly type: string | undefined;
 }
 
-/** What the blocks of trends are about. */
+/** The subject of all blocks of trends. */
 export interface TrendsScope {
   readonly choice: TrendsChoice;
-  /** Of the choice. */
+  /** Those that are chosen. */
   readonly type: string | undefined;
   readonly period: Period;
   readonly now: Date;
 }
 
-/** What narrows the files of most blocks. */
+/** The parameters that narrow the files of most blocks. */
 export const CHOSEN = { since: null, until: null, type: null };
 
 /** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */

@@ -22,7 +22,7 @@ interface FlakyRow {
   readonly finished: number;
   readonly flips: number;
   readonly flip_rate_by_chance: number;
-  /** How many there are. */
+  /** The number of all. */
   readonly series: number;
 }
 
@@ -112,7 +112,7 @@ interface RepairRow {
   readonly closed_median_hours: number | null;
 }
 
-/** How long what breaks stays broken, by the month in which it broke. */
+/** The time until breaks are fixed, by the month in which they came. */
 export const repairs = block({
   id: "repairs",
   narrowedBy: CHOSEN,

@@ -188,7 +188,7 @@ describe("the page of a build", () => {
     };
     const [docs, upstream] = ["http://pip.docs.example.org/", "https://docs.example.org/base/api/v1/build"];
     expect(await links("3000")).toEqual([docs, `${upstream}/3000/`]);
-    // What the service no longer has is not linked; a script is no address.
+    // A record that the service no longer has is not linked; a script is no address.
     expect(await links("3004")).toEqual([docs]);
     expect(await links("h11")).toEqual([`${upstream}/h11/`]);
     expect(await pages.page("/build/h11")).not.toMatch(/href="(?:javascript|data:text)/);

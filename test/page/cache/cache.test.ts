@@ -3,7 +3,7 @@ import { BusyError, createGate } from "../../../src/page/cache/gate.ts";
 import { createPageCache } from "../../../src/page/cache/kept-pages.ts";
 import { createSingleFlight } from "../../../src/page/cache/single-flight.ts";
 
-/** What is being made, each of which ends when the test says so. */
+/** Makings that are under way, each of which ends when the test says so. */
 function createMaker<T>() {
   const made: { signal?: AbortSignal; resolve(value: T): void; reject(error: Error): void }[] = [];
   const make = (signal?: AbortSignal) =>
@@ -49,7 +49,7 @@ describe("a single flight", () => {
     second.leave();
     await expect(replies[1]).rejects.toThrow("gone");
     expect(made[0]?.signal?.aborted).toBe(true);
-    // Who comes after that does not wait for what is being stopped.
+    // A caller that comes after that does not wait for what is being stopped.
     const anew = flights.join("a", make, createReader().signal);
     made[0]?.reject(new Error("stopped"));
     made[1]?.resolve("new");

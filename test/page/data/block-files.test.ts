@@ -124,7 +124,7 @@ describe("every block of every page", () => {
       "Versions and formats that broke": String(now?.broke),
       "Versions and formats that were fixed": String(now?.fixed),
     });
-    // What never worked did not break.
+    // A series that never worked did not break.
     const broke = lately.slice(0, -1).reduce((all, day) => all + Number(day.broke), 0);
     expect(now?.broke_a_day_before_the_end).toBe(broke);
     const share = Number(now?.of_these_fixed_within_a_day) / Number(now?.broke_a_day_before_the_end);

@@ -5,7 +5,7 @@ import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
 
 const pages = usePages(seedPages);
 
-/** What the watch finds when every project is gone. */
+/** The watch finds this when every project is gone. */
 const ALL_DELETED = `
   update mirror.projects set deleted_at = now();
   insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)

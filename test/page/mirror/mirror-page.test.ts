@@ -144,7 +144,7 @@ describe("the page of the dictionary", () => {
   it("says what each column of each relation means, before the first sync too; the foot of every page leads there", async () => {
     const page = await pages.page("/dictionary");
     const block = textOf(blockOf(page, "dictionary"));
-    // What a relation answers is seen before it is opened.
+    // The answer of a relation is seen before it is opened.
     expect(page).toMatch(
       /<summary><code>arrivals<\/code> <small[^>]*>Do builds arrive as usual\?.*?<\/summary>/s,
     );

@@ -6,7 +6,7 @@ import { HOSTILE_SLUGS, SILENCE, seedPages } from "../../support/served-pages.ts
 
 const HOSTILE = Object.keys(HOSTILE_SLUGS).length;
 
-/** What broke an hour ago: latest of pip, after 40 builds of which the newest succeeded. */
+/** A break an hour ago: latest of pip, after 40 builds of which the newest succeeded. */
 const BREAK = `
   insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
   values ('3000', date_trunc('second', now() at time zone 'utc') - interval '90 minutes', 'finished', false, 'html', '1', '1', now(), now(), '');

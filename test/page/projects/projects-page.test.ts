@@ -9,7 +9,7 @@ const HOSTILE = Object.keys(HOSTILE_SLUGS).length;
 const QUIET = 30;
 
 /**
- * What the list has beside pip, which is good, and the hostile ones: one that fails in part, one whose main docs fail, one that is good, one
+ * The projects of the list beside pip, which is good, and the hostile ones: one that fails in part, one whose main docs fail, one that is good, one
  * that shares its slug with a deleted one, and thirty that were never built.
  */
 const ROWS = `
