@@ -6,7 +6,7 @@ import { findArchivedLog } from "../mirror/builds/explain-build.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import type { MirrorReader } from "../store/connection/sql.ts";
 import { buildPage } from "./build/build-page.ts";
-import { createKeptPages, type Found, sendPage } from "./cache/kept-pages.ts";
+import { createKeptPages, sendPage } from "./cache/kept-pages.ts";
 import { ReaderGoneError } from "./cache/single-flight.ts";
 import { createAnswerReply } from "./data/answer-reply.ts";
 import { createDataRoutes } from "./data/data-routes.ts";
@@ -26,7 +26,7 @@ import {
   type PageFunction,
   renderDocument,
 } from "./parts/document.ts";
-import { minuteOf, renderAge, renderLimits } from "./parts/freshness.ts";
+import { type FoundMoment, minuteOf, renderAge, renderLimits } from "./parts/freshness.ts";
 import { html } from "./parts/html.ts";
 import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
 import { findProjects } from "./parts/projects.ts";
@@ -43,7 +43,7 @@ export interface PagesDeps {
   /** A list that was not read well for this long is stale. */
   staleAfterMs: number;
   /** The moment of a mirror that is one snapshot. @default found for each page */
-  still?: Found;
+  still?: FoundMoment;
   clock: Clock;
   log: Logger;
 }

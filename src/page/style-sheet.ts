@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 const SUBJECTS = `base shell marks verdict blocks filters fails strips tables rows charts trends arrivals
   builds errors empty glance fingers progress narrow media`.split(/\s+/);
 
-export interface StyleSheet {
+interface StyleSheet {
   readonly text: string;
   /** Changes with the text, so a browser may cache it for ever. */
   readonly href: string;

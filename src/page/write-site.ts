@@ -28,7 +28,7 @@ const MOST_BUILDS = 100;
 const OWN =
   "index.html trends.html errors.html mirror.html dictionary.html projects.html page.css now trends projects project build files";
 
-export interface SiteFacts {
+interface SiteFacts {
   readonly pages: number;
   readonly files: number;
 }
@@ -133,7 +133,7 @@ async function findPages(tx: TransactionSql) {
 type Places = ReadonlyMap<string, string>;
 
 /** The pages that the folder has. */
-export function addressesOf(pages: {
+function addressesOf(pages: {
   slugs: readonly string[];
   builds: readonly string[];
   pagesOfNow: number;
@@ -162,7 +162,7 @@ const fileName = (name: string): string =>
     ? name
     : `_${createHash("sha256").update(name).digest("hex").slice(0, 20)}`;
 
-export const isRowsFile = (address: string): boolean => /^\/files\//.test(address);
+const isRowsFile = (address: string): boolean => /^\/files\//.test(address);
 
 const placeOfRows = (address: string): string => {
   const [path = "", query = ""] = address.slice(1).split("?");

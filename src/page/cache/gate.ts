@@ -20,7 +20,15 @@ export interface GateBounds {
   readonly patienceMs: number;
 }
 
-export function createGate({ atOnce, waiting, patienceMs }: GateBounds) {
+export interface Gate {
+  /**
+   * Runs `fn` when there is room, first come, first served. Throws BusyError when too many wait or it takes
+   * too long, and the signal's reason when it is aborted before.
+   */
+  pass<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}
+
+export function createGate({ atOnce, waiting, patienceMs }: GateBounds): Gate {
   let inside = 0;
   /** A set keeps the order in which they came. */
   const queue = new Set<() => void>();
@@ -58,11 +66,7 @@ export function createGate({ atOnce, waiting, patienceMs }: GateBounds) {
   }
 
   return {
-    /**
-     * Runs `fn` when there is room, first come, first served. Throws BusyError when too many wait or it takes
-     * too long, and the signal's reason when it is aborted before.
-     */
-    async pass<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    async pass(fn, signal) {
       await enter(signal);
       try {
         return await fn();

@@ -6,54 +6,57 @@ import type { Context } from "hono";
 import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
 import type { MirrorReader, TransactionSql } from "../../store/connection/sql.ts";
-import { findMoment, type PageMoment } from "../parts/freshness.ts";
+import { type FoundMoment, findMoment, type PageMoment } from "../parts/freshness.ts";
 import { createGate, PAGES_AT_ONCE } from "./gate.ts";
 import { createSingleFlight, whileRead } from "./single-flight.ts";
 
-export type Found = Awaited<ReturnType<typeof findMoment>>;
-
 /** Pages read the mirror few at once, and no longer than somebody waits for them. */
-export type KeptPages = ReturnType<typeof createKeptPages>;
+export interface KeptPages {
+  /** The service as a page named it last, for a page that asks no database. */
+  service(): string | null;
+  /**
+   * The page of a key, which holds everything that the page depends on, except the figures and the minute
+   * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
+   */
+  find(
+    c: Context,
+    key: unknown,
+    now: Date,
+    make: (tx: TransactionSql, moment: PageMoment) => Promise<MadeText>,
+  ): Promise<MadePage>;
+  moment(tx: TransactionSql, now: Date): Promise<PageMoment>;
+  /** Reads a snapshot for a page that is not kept. */
+  read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
+}
 
 /** A list that was not read well for `staleAfterMs` is stale. `still` is the moment of a mirror that is one snapshot. */
-export function createKeptPages(mirror: MirrorReader, staleAfterMs: number, still?: Found) {
+export function createKeptPages(mirror: MirrorReader, staleAfterMs: number, still?: FoundMoment): KeptPages {
   const gate = createGate(PAGES_AT_ONCE);
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
-  const revisions = createSingleFlight<Found>();
+  const revisions = createSingleFlight<FoundMoment>();
   let known = still?.moment.freshness.service ?? null;
 
+  const findNow = async (tx: TransactionSql, now: Date) => still ?? findMoment(tx, now, staleAfterMs);
+
   return {
-    /** The service as a page named it last, for what asks no database. */
     service: () => known,
-    /**
-     * The page of a key, which holds everything that the page depends on, except the figures and the minute
-     * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
-     */
-    async find(
-      c: Context,
-      key: unknown,
-      now: Date,
-      make: (tx: TransactionSql, moment: PageMoment) => Promise<MadeText>,
-    ): Promise<MadePage> {
+    async find(c, key, now, make) {
       const reader = whileRead(c.req.raw);
-      const findNow = async (tx: TransactionSql) => still ?? findMoment(tx, now, staleAfterMs);
       const { revision, moment } = await revisions.join(
         now.toISOString().slice(0, 16),
-        (signal) => mirror.snapshot(findNow, signal),
+        (signal) => mirror.snapshot((tx) => findNow(tx, now), signal),
         reader,
       );
       known = moment.freshness.service;
       const makeBounded = (signal: AbortSignal) => {
-        const read = async (tx: TransactionSql) => make(tx, (await findNow(tx)).moment);
+        const read = async (tx: TransactionSql) => make(tx, (await findNow(tx, now)).moment);
         return gate.pass(() => mirror.snapshot(read, signal), signal);
       };
       return cache.find(JSON.stringify(key), revision, makeBounded, reader);
     },
-    moment: async (tx: TransactionSql, now: Date) =>
-      (still ?? (await findMoment(tx, now, staleAfterMs))).moment,
-    /** Reads a snapshot for a page that is not kept. */
-    read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
+    moment: async (tx, now) => (await findNow(tx, now)).moment,
+    read(c, fn) {
       const reader = whileRead(c.req.raw);
       return gate.pass(() => mirror.snapshot(fn, reader), reader);
     },

@@ -6,7 +6,15 @@ interface Flight<T> {
   readers: number;
 }
 
-export function createSingleFlight<T>() {
+export interface SingleFlight<T> {
+  /**
+   * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
+   * aborted when the last of them has left.
+   */
+  join(key: string, make: (signal: AbortSignal) => Promise<T>, reader: AbortSignal): Promise<T>;
+}
+
+export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Flight<T>>();
 
   function start(key: string, make: (signal: AbortSignal) => Promise<T>): Flight<T> {
@@ -23,11 +31,7 @@ export function createSingleFlight<T>() {
   }
 
   return {
-    /**
-     * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
-     * aborted when the last of them has left.
-     */
-    async join(key: string, make: (signal: AbortSignal) => Promise<T>, reader: AbortSignal): Promise<T> {
+    async join(key, make, reader) {
       reader.throwIfAborted();
       const flight = flights.get(key) ?? start(key, make);
       flight.readers++;

@@ -45,17 +45,22 @@ export type FindQuestion = (
   tx: TransactionSql,
 ) => Promise<{ readonly name: string; readonly statement: WrittenStatement }>;
 
-export type AnswerReply = ReturnType<typeof createAnswerReply>;
+/** Sends an answer as a file. `reader` is aborted when the reader leaves. */
+export type AnswerReply = (
+  find: FindQuestion,
+  formatName: FormatName,
+  reader: AbortSignal,
+) => Promise<Response>;
 
 /**
  * Streams an answer as CSV or JSON: all rows of one snapshot, in constant memory. Rejects before the first
  * byte when there is no such answer. Breaks the connection off when it fails later, so half a reply never
  * looks complete.
  */
-export function createAnswerReply(mirror: MirrorReader) {
+export function createAnswerReply(mirror: MirrorReader): AnswerReply {
   const gate = createGate(STREAMS_AT_ONCE);
 
-  return async (find: FindQuestion, formatName: FormatName, reader: AbortSignal): Promise<Response> => {
+  return async (find, formatName, reader) => {
     const format = ANSWER_FORMATS[formatName];
     const stop = new AbortController();
     const signal = AbortSignal.any([reader, stop.signal]);

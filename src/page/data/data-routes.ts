@@ -21,7 +21,7 @@ import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts
  * snapshot, so memory does not grow with them.
  */
 
-export interface DataRoutesDeps {
+interface DataRoutesDeps {
   kept: KeptPages;
   answerReply: AnswerReply;
   /** The pages that have files of their blocks, by their names in these addresses. */
@@ -130,7 +130,7 @@ export function readFilters(relation: Relation, query: URLSearchParams): AnswerF
 }
 
 /** Throws ConfigError for a block that a page does not have, and for what does not narrow its rows. */
-export function assertNarrows(
+function assertNarrows(
   page: string,
   block: string,
   query: URLSearchParams,

@@ -53,7 +53,7 @@ export const PRINT_SORTS = {
   newest: { head: "Newest", order: sql`first_triggered_at desc nulls last, projects desc` },
 } as const;
 
-export type PrintSort = keyof typeof PRINT_SORTS;
+type PrintSort = keyof typeof PRINT_SORTS;
 
 export interface ErrorsChoice extends PeriodChoice {
   /** An error class. */

@@ -199,7 +199,13 @@ cross join lateral (
 ) as other`;
 }
 
-function sumUp(kinds: readonly FailingKind[]) {
+/** The number of projects that fail, and of these by the choices of the list, and since 24 hours ago at most. */
+interface Sums extends Readonly<Record<Shown, number>> {
+  readonly projects: number;
+  readonly lately: number;
+}
+
+function sumUp(kinds: readonly FailingKind[]): Sums {
   const [projects, worked] = [sumIn(kinds, "projects"), sumIn(kinds, "worked")];
   return {
     projects,
@@ -214,12 +220,7 @@ function sumUp(kinds: readonly FailingKind[]) {
  * The rows under two headings: what broke in the 24 hours, and what before. `sums` counts them where that is known. A phone
  * shows the first of them, and the rest at a tap.
  */
-function renderBuckets(
-  rows: readonly FailRow[],
-  of: NowSpan,
-  now: Date,
-  sums: ReturnType<typeof sumUp> | null,
-): Markup {
+function renderBuckets(rows: readonly FailRow[], of: NowSpan, now: Date, sums: Sums | null): Markup {
   const isLate = ({ row }: FailRow) => momentMs(row.newest_failing_since) > Date.parse(of.since);
   const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
   const late = rest.filter(isLate).length;
@@ -246,11 +247,7 @@ function renderBuckets(
 }
 
 /** The kinds of error as a list to choose from. */
-function renderWhyForm(
-  why: string | undefined,
-  kinds: readonly FailingKind[],
-  kept: ReturnType<typeof keptBy>,
-): Markup {
+function renderWhyForm(why: string | undefined, kinds: readonly FailingKind[], kept: Query): Markup {
   const known = kinds.map(({ error_class }) => [error_class, kindLabel(error_class)] as const);
   const isKnown = why === undefined || kinds.some(({ error_class }) => error_class === why);
   const select = {

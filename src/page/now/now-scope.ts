@@ -118,7 +118,7 @@ export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
 }
 
 /** Projects that broke on a day: so many times 24 hours ago. */
-export interface BrokeDay {
+interface BrokeDay {
   readonly days_before: number;
   readonly broke: number;
   readonly had_worked: number;
@@ -283,7 +283,7 @@ order by failures desc, usual desc, ${build.error_class}`;
 }
 
 /** The number of builds that are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
-export interface OpenCounts {
+interface OpenCounts {
   readonly builds: number;
   readonly stuck: number;
   readonly lately: number;
@@ -303,7 +303,7 @@ from ${open}`;
 }
 
 /** The fixes of the 24 hours. */
-export interface FixedCounts {
+interface FixedCounts {
   readonly series: number;
   readonly projects: number;
 }

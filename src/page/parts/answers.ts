@@ -76,7 +76,12 @@ export function createSender(tx: TransactionSql): Sender {
 /** The type of sums and quotients, which the driver leaves as text. */
 const NUMERIC = 1700;
 
-function withNumbers(rows: Awaited<ReturnType<typeof runText<Row>>>): readonly Row[] {
+/** Rows as the driver gives them, with the type of each column. */
+interface TypedRows extends ReadonlyArray<Row> {
+  readonly columns: readonly { readonly name: string; readonly type: number }[];
+}
+
+function withNumbers(rows: TypedRows): readonly Row[] {
   const numeric = rows.columns.filter(({ type }) => type === NUMERIC);
   const numbersOf = (row: Row) =>
     numeric.map(({ name }) => [name, row[name] === null ? null : Number(row[name])] as const);

@@ -192,7 +192,7 @@ export interface Figure {
 export const toneOf = ({ look, tone = LOOKS[look].tone }: Pick<Verdict, "look" | "tone">): Tone => tone;
 
 /** The first thing on a page. */
-export function renderVerdict(verdict: Verdict): Markup {
+function renderVerdict(verdict: Verdict): Markup {
   const { look, crumbs, sentence, evidence, acts, figures, progress } = verdict;
   const { kind, word } = verdict.mark ?? LOOKS[look];
   const heading = html`<h1 id="v">${sentence}</h1>`;

@@ -173,7 +173,7 @@ function readFreshness(
 const walk = relation("walks");
 
 /** The median time between the last looks at the builds; null where there was one. */
-const LOOKS: Asks<{ readonly usual_s: number | null }> = ask("walks")`
+const USUAL_GAP: Asks<{ readonly usual_s: number | null }> = ask("walks")`
 select percentile_disc(0.5) within group (order by gap_s) as usual_s
 from (
   select extract(epoch from started_at - lag(started_at) over (order by run_id))::float8 as gap_s
@@ -185,14 +185,16 @@ from (
 ) as gap`;
 const ENDED: Asks<Run> = askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]);
 const NEWEST: Asks<Run> = askFor("runs", { limit: 1 });
-const QUESTIONS = { lists: askForLists(), looks: LOOKS, ended: ENDED, newest: NEWEST };
+const QUESTIONS = { lists: askForLists(), looks: USUAL_GAP, ended: ENDED, newest: NEWEST };
 
-/** The moment that a page speaks of, and a text that changes as soon as a page would show something else. */
-export async function findMoment(
-  tx: TransactionSql,
-  now: Date,
-  staleAfterMs: number,
-): Promise<{ moment: PageMoment; revision: string }> {
+export interface FoundMoment {
+  readonly moment: PageMoment;
+  /** Changes as soon as a page would show something else. */
+  readonly revision: string;
+}
+
+/** The moment that a page speaks of at `now`. */
+export async function findMoment(tx: TransactionSql, now: Date, staleAfterMs: number): Promise<FoundMoment> {
   const [found, service] = await Promise.all([askEach(tx, QUESTIONS), findServiceName(tx)]);
   const freshness = { service, ...readFreshness(found, now, staleAfterMs) };
   const [newest] = found.newest;

@@ -1,5 +1,9 @@
 import { html as sendAsWritten } from "hono/html";
+import type { HtmlEscapedString } from "hono/utils/html";
 import { grouped, printable } from "../../base/text.ts";
+
+/** A piece of a page, escaped. */
+export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
 const JOINED = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
@@ -8,7 +12,7 @@ const JOINED = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
  * broken: between tags and values the break is not sent, beside a word or an attribute it is a space. A line that
  * begins at the margin stays a line of the page.
  */
-export function html(strings: TemplateStringsArray, ...values: unknown[]): ReturnType<typeof sendAsWritten> {
+export function html(strings: TemplateStringsArray, ...values: unknown[]): Markup {
   let joined = JOINED.get(strings);
   if (joined === undefined) {
     // A template is the same object at each call, so this is done once.
@@ -25,17 +29,14 @@ function joinLines(text: string): string {
   });
 }
 
-/** A piece of a page, escaped. */
-export type Markup = ReturnType<typeof html>;
-
-type Part = Markup | string | null | undefined | false;
+type Joinable = Markup | string | null | undefined | false;
 
 /** Parts in a row with something between them. One that is null, false or empty is left out. */
-export const joined = (parts: readonly Part[], between: Markup | string): Markup =>
+export const joined = (parts: readonly Joinable[], between: Markup | string): Markup =>
   html`${parts.filter(Boolean).map((part, place) => html`${place > 0 && between}${part}`)}`;
 
 /** Sentences one after the other. */
-export const sentences = (...parts: readonly Part[]): Markup => joined(parts, " ");
+export const sentences = (...parts: readonly Joinable[]): Markup => joined(parts, " ");
 
 const TEXT_LENGTH = 80;
 

@@ -164,7 +164,7 @@ function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, k
 }
 
 /** A field for a day, from `first` on and up to `last` where these are days. */
-export function dayInput(name: string, label: string, value: string, first: number, last = Number.NaN) {
+function dayInput(name: string, label: string, value: string, first: number, last = Number.NaN) {
   const bound = (name: string, day: number) => Number.isFinite(day) && html` ${name}="${dayText(day)}"`;
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${value}"${bound("min", first)}${bound("max", last)}>`;
 }
@@ -188,7 +188,7 @@ export function renderPeriodBar(
 ${more}</div>`;
 }
 
-/** One day of the past, as it was at its end by what is known now. One reader and one rule for the pages, files and feeds of it. */
+// One day of the past, as it was at its end by what is known now: one rule for its pages, files and feeds.
 
 /** The `day` of a query as 2026-11-03; undefined for none. Throws ConfigError where it is no time. */
 export function readDayChoice(query: URLSearchParams): string | undefined {
@@ -196,13 +196,20 @@ export function readDayChoice(query: URLSearchParams): string | undefined {
   return text ? new Date(parseTime("day", text).moment).toISOString().slice(0, 10) : undefined;
 }
 
-type FoundDay = Awaited<ReturnType<typeof findDay>>;
+/** The days that can be shown are those from `first` to `last`. */
+interface FoundDay extends Days {
+  /** The end of the chosen day; the given moment without a day, or with one that cannot be shown. */
+  readonly moment: PageMoment;
+  /** Says why the day cannot be shown. */
+  readonly refusal: string | null;
+}
 
-/**
- * The moment of a page about the end of `day`, or the given one without a day; `refusal` says why such a day cannot be shown. `first` and
- * `last` are the days that can.
- */
-export async function findDay(tx: TransactionSql, day: string | undefined, moment: PageMoment) {
+/** Finds the moment of a page about the end of `day`. */
+export async function findDay(
+  tx: TransactionSql,
+  day: string | undefined,
+  moment: PageMoment,
+): Promise<FoundDay> {
   const { days: known } = await askEach(tx, { days: FIRST_DAY });
   const { now, freshness } = moment;
   const lookedMs = freshness.asOf?.getTime() ?? Number.NaN;

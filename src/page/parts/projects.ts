@@ -37,7 +37,7 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
 }
 
 /** The usernames of those who maintain projects, by the project's id. */
-export type Maintainers = ReadonlyMap<unknown, string>;
+type Maintainers = ReadonlyMap<unknown, string>;
 
 /** The role that reads may see people: Postgres decides that, by its rights on schema report_people. */
 async function maySeePeople(tx: TransactionSql): Promise<boolean> {

@@ -202,7 +202,7 @@ export const PROJECT_SORTS = {
   },
 } as const;
 
-export type ProjectSort = keyof typeof PROJECT_SORTS;
+type ProjectSort = keyof typeof PROJECT_SORTS;
 
 export interface ProjectsChoice {
   /** A part of a slug or name. */

@@ -38,7 +38,7 @@ const streak = relation("recoveries");
 const turn = relation("broke_daily");
 
 /** A day with its outcomes, and how many versions and formats broke and were fixed. */
-export type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
+type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
 
 /** Each day of both periods. */
 export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask("success_rate_daily")`
