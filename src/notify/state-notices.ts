@@ -1,6 +1,6 @@
 /** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform, jobs that fail. */
 import type { SQL } from "drizzle-orm";
-import { newestTrouble } from "../report/trouble.ts";
+import { countsForTrouble } from "../report/trouble.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import { compose } from "../store/connection/sql.ts";
 import { jobs, runs, walks } from "../store/schema/index.ts";
@@ -99,7 +99,11 @@ export const arrivals: NoticeSource = {
 const NEWEST = compose`
   newest as (
     select trouble.* from report.freshness
-    cross join lateral (select * ${newestTrouble(compose`current_through`)}) as trouble
+    cross join lateral (
+      select * from report.incident_hours
+      where ${countsForTrouble(compose`hour`, compose`current_through`)}
+      order by hour desc limit 1
+    ) as trouble
     where resource = 'build'
   )`;
 const TROUBLE_POSITION = compose`(select hour::text from newest)`;

@@ -25,7 +25,7 @@ import { readStyleSheet } from "./style-sheet.ts";
 /** The newest failed builds that have a page. */
 const MOST_BUILDS = 100;
 /** Everything in the folder besides its marker. */
-const OWN =
+const SITE_FILES =
   "index.html trends.html errors.html mirror.html dictionary.html projects.html page.css now trends projects project build files";
 
 interface SiteFacts {
@@ -54,7 +54,7 @@ export async function writeSite(
   const still = await findMoment(tx, now, deps.staleAfterMs);
   const app = createPages({ ...deps, clock: { ...deps.clock, now: () => now }, mirror, still });
   const places = addressesOf(await findPages(tx));
-  return withStagingFolder(target, OWN.split(" "), async (folder) => {
+  return withStagingFolder(target, SITE_FILES.split(" "), async (folder) => {
     const rows = new Map<string, string>();
     await inPairs(places, signal, async ([address, place]) => {
       const reply = await ask(app, address);

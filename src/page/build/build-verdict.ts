@@ -101,7 +101,7 @@ const LINE_LENGTH = 180;
 const STATE_LENGTH = 40;
 
 /** The look of a verdict, and the sign before its title. */
-const LOOKS = {
+const OUTCOME_LOOKS = {
   failed: ["some", "✗"],
   succeeded: ["good", "✓"],
   open: ["idle", "…"],
@@ -110,15 +110,15 @@ const LOOKS = {
   unknown_state: ["idle", "?"],
 } as const satisfies Record<string, [VerdictLook, string]>;
 
-type Outcome = keyof typeof LOOKS;
+type Outcome = keyof typeof OUTCOME_LOOKS;
 
 const toOutcome = (outcome: string): Outcome =>
-  Object.hasOwn(LOOKS, outcome) ? (outcome as Outcome) : "unknown_state";
+  Object.hasOwn(OUTCOME_LOOKS, outcome) ? (outcome as Outcome) : "unknown_state";
 
 /** Says no more of a build than is known. */
 function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScope): Verdict {
   const { build, tails, upstream } = story;
-  const [look, sign] = LOOKS[outcome];
+  const [look, sign] = OUTCOME_LOOKS[outcome];
   const project = projectOf(fact);
   const [sentence, evidence] = sayOutcome(outcome, story, fact, now);
   const meaning = kindMeaning(fact?.error_class);

@@ -133,7 +133,7 @@ const LINE_LENGTH = 2000;
 
 /** `isAnchor`: it is what links to it lead to, as in the whole log. */
 function renderLine(part: string, { number, text }: LogLine, kind: string, isAnchor = false): Markup {
-  return html`<span class="l${kind}"${isAnchor ? html` id="${part}-${number}"` : ""}>
+  return html`<span class="l${kind}"${isAnchor && html` id="${part}-${number}"`}>
     <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }

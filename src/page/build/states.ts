@@ -4,10 +4,10 @@ import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { askForBuild } from "../parts/builds.ts";
 import {
+  BAR_LOOKS,
+  type BarLook,
   drawTimeline,
   keyEntry,
-  LOOKS,
-  type Look,
   renderKey,
   timeAxis,
   uprightLine,
@@ -86,8 +86,8 @@ const KEY = [
 
 /** Hatched from the earliest to the latest moment, solid where it surely was, a dot where it was seen. */
 function drawState({ from, seen, surely, until }: StateSpan, y: number, at: (ms: number) => number): Markup {
-  const bar = (look: Look, start: number, end: number) =>
-    html`<rect ${LOOKS[look]} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
+  const bar = (look: BarLook, start: number, end: number) =>
+    html`<rect ${BAR_LOOKS[look]} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
   const perhaps = bar("perhaps", from === null ? 0 : at(from), until === null ? 100 : at(until));
   const sure =
     surely && bar("ink", at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));

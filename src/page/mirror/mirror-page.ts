@@ -6,7 +6,7 @@ import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
 import type { Address, Drawing, Figure, Verdict } from "../parts/document.ts";
 import { askForLists, type FreshList, type Freshness, type PageMoment } from "../parts/freshness.ts";
 import { countWord, html, listsOf, type Markup, sentences, shorten } from "../parts/html.ts";
-import { agoWords, clockWords, DAY_MS, mark, momentMs, span, when } from "../parts/marks.ts";
+import { agoWords, clockOrDay, mark, momentMs, span, when } from "../parts/marks.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
 import {
@@ -153,10 +153,6 @@ const ERROR_LENGTH = 200;
 
 const UNWATCHED =
   "what broke is seen by the next sync only, and how long builds take stays vague. `docmirror worker` does both.";
-
-/** A moment of the last day by the clock, an earlier one with its day. */
-const clockOrDay = (ms: number, now: Date): string =>
-  now.getTime() - ms < DAY_MS ? clockWords(ms) : when(ms, now);
 
 function currentWords(lists: readonly FreshList[], now: Date): string {
   const through = momentMs(lists[0]?.mirror_current_through);

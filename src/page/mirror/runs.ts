@@ -16,7 +16,7 @@ import {
   momentTag,
   when,
 } from "../parts/marks.ts";
-import { type Column, renderListTable } from "../parts/tables.ts";
+import { numberColumn, renderListTable, renderState } from "../parts/tables.ts";
 
 const run = relation("runs");
 const walk = relation("walks", "walk");
@@ -199,12 +199,12 @@ function keyOf(syncs: readonly RunRow[], hasGaps: boolean): (Markup | false)[] {
 }
 
 const MOST_GROUPS = 12;
-const KINDS: Readonly<Record<string, string>> = {
+const RUN_KINDS: Readonly<Record<string, string>> = {
   full: "Sync, all lists from end to end",
   incremental: "Sync, of the builds only the new ones",
   quarantine: "Quarantine, tried again",
 };
-const STATES: ReadonlyMap<string, MarkKind> = new Map([
+const STATUS_MARKS: ReadonlyMap<string, MarkKind> = new Map([
   ["succeeded", "good"],
   ["running", "run"],
   ["partial", "warn"],
@@ -222,25 +222,20 @@ export const runs = block({
   narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
   draw({ rows, counts: [counts] }, { now }) {
-    const number = (head: string, column: keyof RunRow): Column<RunRow> => ({
-      head,
-      isNumber: true,
-      cell: (row) => grouped(countIn(row, column)),
-    });
     return {
       title: "Runs",
       count: grouped(countIn(counts, "runs")),
       empty: rows.length === 0 && ["unknown", "No run has begun.", "docmirror sync begins one."],
-      body: renderListTable({
+      body: renderListTable<RunRow>({
         caption: "Runs",
         columns: [
           { head: "Run", isName: true, cell: renderRun },
           { head: "End", cell: renderEnd },
-          { head: "Began", isNumber: true, cell: (row) => momentTag(row.started_at, now) },
-          number("Requests", "requests"),
-          number("New", "inserted"),
-          number("Changed", "updated"),
-          number("Gone", "deleted"),
+          numberColumn("Began", ({ started_at }) => momentTag(started_at, now)),
+          numberColumn("Requests", ({ requests }) => requests ?? 0),
+          numberColumn("New", ({ inserted }) => inserted ?? 0),
+          numberColumn("Changed", ({ updated }) => updated ?? 0),
+          numberColumn("Gone", (row) => row.deleted ?? 0),
         ],
         rows: rows.slice(0, MOST_GROUPS),
       }),
@@ -249,11 +244,13 @@ export const runs = block({
 });
 
 const renderRun = ({ kind, runs, first_run_id: first, last_run_id: last }: RunRow): Markup =>
-  html`${kind === "watch" ? `Watch, ${counted(runs, "round")}` : wordsOf(KINDS, kind)}
+  html`${kind === "watch" ? `Watch, ${counted(runs, "round")}` : wordsOf(RUN_KINDS, kind)}
     <small>${first === last ? last : `${first} to ${last}`}</small>`;
 
 const renderEnd = ({ status, reason, troubled, runs }: RunRow): Markup =>
-  html`<span class="state">${mark(STATES.get(status) ?? "idle", status)}
-    <span>${status}${troubled > 0 && runs > 1 && `, ${grouped(troubled)} not`}${
+  renderState(
+    mark(STATUS_MARKS.get(status) ?? "idle", status),
+    html`${status}${troubled > 0 && runs > 1 && `, ${grouped(troubled)} not`}${
       reason !== null && html` <small>${foreign(reason, 200)}</small>`
-    }</span></span>`;
+    }`,
+  );

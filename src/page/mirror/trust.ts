@@ -6,8 +6,8 @@ import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { age, clockWords, DAY_MS, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
-import { type Column, renderListTable, renderRows } from "../parts/tables.ts";
+import { age, clockOrDay, type MarkKind, mark, momentMs } from "../parts/marks.ts";
+import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
 import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
 
@@ -216,28 +216,26 @@ export const lists = block({
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForLists() }),
   draw({ rows }, { now, freshness: { overdue, uncounted } }) {
-    const number = (head: string, count: (list: FreshList) => number | null): Column<FreshList> => ({
-      head,
-      isNumber: true,
-      cell(list) {
-        const number = count(list);
-        return number === null ? "–" : grouped(number);
-      },
-    });
     // A count that was made while the first sync went on is that of a part.
     const counted = (head: string, column: "records" | "deleted_records") =>
-      number(head, (list) => (uncounted.includes(list.resource) ? null : list[column]));
+      numberColumn<FreshList>(head, (list) => (uncounted.includes(list.resource) ? null : list[column]));
     return {
       title: "Lists",
-      body: renderListTable({
+      body: renderListTable<FreshList>({
         caption: "Lists",
         columns: [
           { head: "List", isName: true, cell: ({ resource }) => listName(resource) },
-          { head: "State", cell: (list) => renderState(...listState(list, overdue)) },
-          { head: "As of", isNumber: true, cell: (list) => age(list.current_through, now) },
+          {
+            head: "State",
+            cell(list) {
+              const [kind, word] = listState(list, overdue);
+              return renderState(mark(kind, word), word);
+            },
+          },
+          numberColumn("As of", (list) => age(list.current_through, now)),
           counted("Records", "records"),
           counted("Gone upstream", "deleted_records"),
-          number("Not stored", ({ quarantined }) => quarantined),
+          numberColumn("Not stored", ({ quarantined }) => quarantined),
           { head: "How it was read", place: "wide", cell: (list) => walkWords(list, now) },
         ],
         rows: rows.toSorted((a, b) => RESOURCES.indexOf(a.resource) - RESOURCES.indexOf(b.resource)),
@@ -245,9 +243,6 @@ export const lists = block({
     };
   },
 });
-
-const renderState = (kind: MarkKind, word: string): Markup =>
-  html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
 
 function listState(list: FreshList, overdue: readonly string[]): [MarkKind, string] {
   const deficit = list.deficit ?? 0;
@@ -264,8 +259,7 @@ function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date
   if (last_good_at === null) return "not yet";
   const at = (text: string) => {
     const ms = momentMs(text);
-    if (Number.isNaN(ms)) return "at an unknown time";
-    return Math.abs(now.getTime() - ms) < DAY_MS ? clockWords(ms) : when(ms, now);
+    return Number.isNaN(ms) ? "at an unknown time" : clockOrDay(ms, now);
   };
   if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
   return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;

@@ -1,6 +1,6 @@
 /** The words for builds that do not arrive as usual. */
 import { counted, grouped } from "../../base/text.ts";
-import { clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
+import { clockOrDay, clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
 import type { ArrivalsRow } from "./now-scope.ts";
 
 const LEAST_DAYS = 14;
@@ -55,7 +55,7 @@ interface Silence {
 
 /** `No build since 02:10`, up to the last look where that is old. */
 const noBuild = ({ arrivals, now, isNow }: Silence): string =>
-  `No build ${isNow ? "since" : "from"} ${sinceWords(arrivals, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
+  `No build ${isNow ? "since" : "from"} ${lastBuildWords(arrivals, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
 
 /** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
 export function judgeQuiet(silence: Silence) {
@@ -84,7 +84,7 @@ export function judgeFew(silence: Silence) {
   return {
     title: `! ${counted(lately.builds, "build")} in 24 h`,
     sentence: `${counted(lately.builds, "build")} came ${span}, fewer than on any of ${daysKnown} days.`,
-    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${sinceWords(arrivals, now)}.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${lastBuildWords(arrivals, now)}.`,
   };
 }
 
@@ -101,9 +101,8 @@ export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   return null;
 }
 
-/** `02:10`, with its day where that is not within a day. */
-export const sinceWords = ({ lastBuildAt }: Arrivals, now: Date): string =>
-  now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);
+/** The moment of the last build: `02:10`, or with its day. */
+export const lastBuildWords = ({ lastBuildAt }: Arrivals, now: Date): string => clockOrDay(lastBuildAt, now);
 
 const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
   `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : isNow ? "by now" : "by then"}.`;

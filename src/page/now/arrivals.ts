@@ -4,10 +4,10 @@ import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, askEach, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
+  BAR_LOOKS,
   drawBar,
   drawPlot,
   keyEntry,
-  LOOKS,
   levelLine,
   px,
   renderKey,
@@ -15,8 +15,8 @@ import {
 } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
-import { renderFoldTable, renderRows } from "../parts/tables.ts";
-import { type Arrivals, rangeWords, sinceWords } from "./arrivals-verdict.ts";
+import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
+import { type Arrivals, lastBuildWords, rangeWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
@@ -60,14 +60,14 @@ ${renderKey([
     html`<rect class="band" width="22" height="12"/><path class="band-edge" d="M0 .75h22M0 11.25h22"/>`,
     "usual",
   ),
-  keyEntry([8, 12], html`<rect ${LOOKS.ink} width="8" height="12"/>`, "came"),
+  keyEntry([8, 12], html`<rect ${BAR_LOOKS.ink} width="8" height="12"/>`, "came"),
   keyEntry([12, 12], html`<circle class="zero" cx="6" cy="6" r="4"/>`, "none came"),
 ])}
-${renderFoldTable({
+${renderFoldTable<HourRow>({
   columns: [
     { head: "Hour", cell: clockOf },
-    { head: "Came", isNumber: true, cell: ({ builds }) => grouped(builds) },
-    { head: "Usually", isNumber: true, cell: (hour) => usualWords(hour) ?? "–" },
+    numberColumn("Came", ({ builds }) => builds),
+    numberColumn("Usually", usualWords),
   ],
   rows: hours,
 })}`,
@@ -87,7 +87,7 @@ function drawHours(hours: readonly HourRow[], arrivals: Arrivals, now: Date): Ma
   const gone = hours.filter(({ builds }) => builds === 0).length;
   const told =
     `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
-    `the last build was at ${sinceWords(arrivals, now)}.`;
+    `the last build was at ${lastBuildWords(arrivals, now)}.`;
   const ticks = [...new Set([0, Math.round(most / 2), most])];
   return drawPlot({
     height: HEIGHT,
@@ -186,7 +186,7 @@ export const checked = block({
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
   async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
-    const last = sinceWords(arrivals, now);
+    const last = lastBuildWords(arrivals, now);
     const found = await askEach(tx, { looks: askForLooks(new Date(arrivals.lastBuildAt)) });
     const [looks] = found.looks;
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];

@@ -22,7 +22,14 @@ import {
 } from "../parts/links.ts";
 import { age, agoWords, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
-import { type Failing, lastFailed, renderFail, renderWhy, type StripRow } from "../parts/strips.ts";
+import {
+  type Failing,
+  lastFailed,
+  lastOutcomes,
+  renderFail,
+  renderWhy,
+  type StripRow,
+} from "../parts/strips.ts";
 import {
   askForFailing,
   askForTotals,
@@ -158,19 +165,11 @@ function askForStrips(
     day === undefined ? sql`` : sql` and ${build.triggered_at} <= ${at.toISOString()}::timestamptz`;
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
+  const isOf = sql`${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}`;
   return ask("fact_builds")`
 select shown.project_id, last.outcomes
 from ${shown(series)}
-cross join lateral (
-  select array_agg(${build.outcome} order by place desc) as outcomes
-  from (
-    select ${build.outcome}, row_number() over (order by ${newest}) as place
-    from ${own}
-    where ${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}
-    order by ${newest}
-    limit ${inline(STRIP_BUILDS)}
-  ) as newest
-) as last`;
+${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
 }
 
 /** A series that fails beside the worst of its project; of a past day nobody knows its last build. */

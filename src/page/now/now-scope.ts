@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor, pick, relation, where } from "../../report/ask.ts";
-import { newestTrouble, troubleFrom } from "../../report/trouble.ts";
+import { countsForTrouble } from "../../report/trouble.ts";
 import type { Asks, Found } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
+import { askForHoursLookedAt, askForIncidents } from "../parts/incidents.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import { askForRising } from "../parts/rising.ts";
@@ -14,7 +15,6 @@ const streak = relation("recoveries");
 const byType = relation("success_rate_by_type");
 const daily = relation("success_rate_daily");
 const date = relation("dim_dates");
-const incident = relation("incident_hours");
 const project = relation("dim_projects");
 
 /** The choices among the projects of `report.failing_projects`. */
@@ -140,14 +140,6 @@ export interface RateDay {
   readonly success_rate: number | null;
 }
 
-/** An hour in which far more projects failed than usual. */
-export interface IncidentHour {
-  readonly hour: string;
-  readonly projects: number;
-  readonly projects_failing: number;
-  readonly projects_expected: number;
-}
-
 /** The row of `report.arrivals`; its numbers are null where they are not known. */
 export interface ArrivalsRow {
   readonly state: string;
@@ -176,7 +168,7 @@ export interface NewestBreak {
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
-  const hoursBefore = scope.day === undefined ? undefined : 23;
+  const isLooked = (moment: SQL) => countsForTrouble(moment, now, scope.day === undefined ? undefined : 23);
   const newest: Asks<NewestBreak> = ask("failing_projects")`
 select ${pick(failing, "project_slug", "newest_failing_since")}
 from ${failingFrom(scope.day)}
@@ -203,20 +195,6 @@ select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
 where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
 order by ${daily.day}`;
-  const looked: Asks<{ readonly looked_at: number }> = ask("incident_hours")`
-select count(*) as looked_at
-from (
-  select date_trunc('hour', ${build.triggered_at})
-  from ${build}
-  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
-    and ${build.triggered_on} >= (${ago("24 hours")})::date
-    and ${build.triggered_at} >= ${troubleFrom(now, hoursBefore)} and ${build.triggered_at} <= ${now}
-  group by 1
-  having count(distinct ${build.project_id}) >= 8
-) as hour`;
-  const incidents: Asks<IncidentHour> = ask("incident_hours")`
-select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
-${newestTrouble(now, hoursBefore)}`;
   const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
   return {
     totals: askForTotals(),
@@ -229,8 +207,10 @@ ${newestTrouble(now, hoursBefore)}`;
     broke,
     rates,
     days,
-    looked,
-    incidents,
+    looked: askForHoursLookedAt(
+      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${isLooked(build.triggered_at)}`,
+    ),
+    incidents: askForIncidents(isLooked, 1),
     arrivals,
   };
 }

@@ -8,7 +8,7 @@ import { foreign, html, type Markup, wholePercent } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
 import { dayWords } from "../parts/marks.ts";
 import { RISING_MARK, risingLinks } from "../parts/rising.ts";
-import { longSpan, rangeWords, sinceWords } from "./arrivals-verdict.ts";
+import { lastBuildWords, longSpan, rangeWords } from "./arrivals-verdict.ts";
 import {
   askForVerdict,
   type NowAnswers,
@@ -39,7 +39,7 @@ export const nowVerdict = part({
     const judged = judge(facts);
     const { arrivals, now } = facts;
     const isQuiet = judged.kind === "quiet";
-    const last = () => spanUntil(new Date(arrivals.lastBuildAt), sinceWords(arrivals, now), now);
+    const last = () => spanUntil(new Date(arrivals.lastBuildAt), lastBuildWords(arrivals, now), now);
     return {
       verdict: withFigures(judged, facts, answers),
       facts,
@@ -178,7 +178,7 @@ function quietFigures(
   { arrivals, now, failing, projects }: NowVerdictFacts,
   { openCounts: [open] }: NowAnswers,
 ): Figure[] {
-  const last = sinceWords(arrivals, now);
+  const last = lastBuildWords(arrivals, now);
   return [
     {
       label: "Arrived",

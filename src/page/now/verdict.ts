@@ -4,6 +4,7 @@ import { countIn, sumIn } from "../parts/answers.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
+import type { Incident } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { agoWords, clockWords, DAY_MS, HOUR_MS, momentMs, span, when } from "../parts/marks.ts";
@@ -16,7 +17,7 @@ import {
   rangeWords,
   readArrivals,
 } from "./arrivals-verdict.ts";
-import { type IncidentHour, type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
+import { type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
 
 const MOST_DAYS = 28;
 
@@ -34,7 +35,7 @@ export interface NowVerdictFacts {
   readonly isStale: boolean;
   readonly trouble: string | null;
   /** The newest hour of the last three in which far more projects failed than usual. */
-  readonly incident: IncidentHour | undefined;
+  readonly incident: Omit<Incident, "hours"> | undefined;
   /** The number of the last three hours that had enough builds to show trouble. */
   readonly hoursLookedAt: number;
   /** Projects that broke in the 24 hours, those fixed since included. */

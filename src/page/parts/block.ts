@@ -15,7 +15,7 @@ import { icon, mark } from "./marks.ts";
  * Asks questions and draws their answers. `Scope` is the reader's choice as the page has resolved it; `said` is the verdict of
  * the page, which comes first.
  */
-interface Drawing<Scope, A extends Asked, Said, Drawn> {
+interface PartDrawing<Scope, A extends Asked, Said, Drawn> {
   /** Also called for the files alone, so it has no effect. */
   asks(scope: Scope): A;
   /** Reads more by `tx` where the keys of that are rows of the first answers. */
@@ -32,7 +32,7 @@ export interface Part<Scope, Said, Drawn> {
 }
 
 export const part = <Scope, A extends Asked, Said, Drawn>(
-  one: Drawing<Scope, A, Said, Drawn>,
+  one: PartDrawing<Scope, A, Said, Drawn>,
 ): Part<Scope, Said, Drawn> => ({
   async read(tx, ask, scope) {
     const asked = one.asks(scope);
@@ -69,7 +69,7 @@ interface Block<Scope, Said> extends BlockFacts, Part<Scope, Said, BlockBody | n
 
 interface BlockDrawing<Scope, A extends Asked, Said>
   extends BlockFacts,
-    Drawing<Scope, A, Said, BlockBody | null> {
+    PartDrawing<Scope, A, Said, BlockBody | null> {
   /** @default `rows` of its questions */
   file?(scope: Scope): Question;
 }
@@ -243,9 +243,9 @@ export function renderBlock(one: DrawnBlock): Markup {
   const { id, title, count, note, tools } = one;
   return html`<section class="block" id="${id}" aria-labelledby="${id}-t">
 <header class="bh"><h2 id="${id}-t">${title}
-  ${count === undefined ? "" : html` <span class="count">${count}</span>`}</h2>
+  ${count !== undefined && html` <span class="count">${count}</span>`}</h2>
   ${tools === undefined ? "" : renderTools(id, title, tools)}
-  ${note === undefined ? "" : html`<p class="note">${note}</p>`}</header>
+  ${note !== undefined && html`<p class="note">${note}</p>`}</header>
 ${bodyOf(one)}
 </section>`;
 }
@@ -291,10 +291,10 @@ export type Empty = readonly [
 export function renderNoRows(...[kind, strong, say, ways = []]: Empty): Markup {
   const [sign, word] = EMPTY_MARKS[kind];
   return html`<div class="empty"><p>${mark(sign, word)} <strong>${strong}</strong> ${say}</p>
-    ${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
+    ${ways.length > 0 && html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
 }
 
 /** The head of a page that has no verdict. */
 export function renderHead(title: Markup | string, say?: Markup | string): Markup {
-  return html`<div class="head"><div><h1>${title}</h1>${say === undefined ? "" : html`<p class="say">${say}</p>`}</div></div>`;
+  return html`<div class="head"><div><h1>${title}</h1>${say !== undefined && html`<p class="say">${say}</p>`}</div></div>`;
 }

@@ -61,7 +61,7 @@ export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
   return html`<ul class="${kind}">
     <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${ticks.map(
       ({ s, words }, place) =>
-        html`<text class="${kindOf(place, ticks.length, scale(s))}" x="${x(s)}" y="12">${words}</text>`,
+        html`<text class="${tickClass(place, ticks.length, scale(s))}" x="${x(s)}" y="12">${words}</text>`,
     )}</svg><span></span></li>${rows.map(
       ({ label, bound, words }) =>
         html`<li><span>${label}</span>${draw(bound)}<span class="n">${words}</span></li>`,
@@ -99,7 +99,7 @@ export function timesScale(
 }
 
 /** The attribute of the words of a tick. Every second one is left out where the page is narrow. */
-function kindOf(place: number, count: number, at: number): string {
+function tickClass(place: number, count: number, at: number): string {
   if (place === 0) return "";
   if (at > 97) return "end";
   return count > 4 && place % 2 === 1 ? "mid t2" : "mid";

@@ -6,7 +6,7 @@ import { clockWords, DAY_MS, dayWords, MINUTE_MS, secondWords } from "./marks.ts
 import { type Days, dayName, daysName, type Period, rowsIn } from "./period.ts";
 
 /** The looks of bars: solid what is sure, hatched what may be, red and green what became of builds. */
-export const LOOKS = {
+export const BAR_LOOKS = {
   ink: html`class="m-ink"`,
   good: html`class="m-good"`,
   bad: html`fill="url(#hatch-bad)"`,
@@ -14,7 +14,7 @@ export const LOOKS = {
   unfinished: html`fill="url(#dots)" class="m-edge"`,
 } as const;
 
-export type Look = keyof typeof LOOKS;
+export type BarLook = keyof typeof BAR_LOOKS;
 
 /** A length of a drawing, to a tenth of a pixel. */
 export const px = (length: number): number => Number(length.toFixed(1));
@@ -62,8 +62,8 @@ interface Bar {
 }
 
 /** A bar of a chart, from `y` down. */
-export const drawBar = (look: Look, { x, width }: Bar, y: number, height: number): Markup =>
-  html`<rect ${LOOKS[look]} x="${x}" width="${width}" y="${px(y)}" height="${px(height)}"/>`;
+export const drawBar = (look: BarLook, { x, width }: Bar, y: number, height: number): Markup =>
+  html`<rect ${BAR_LOOKS[look]} x="${x}" width="${width}" y="${px(y)}" height="${px(height)}"/>`;
 
 interface BarChartFacts<S extends Span> {
   readonly height: number;
@@ -74,7 +74,7 @@ interface BarChartFacts<S extends Span> {
   readonly labels?: readonly Tick[];
   readonly spans: readonly S[];
   /** The bars of a span, and what they say; null where there are none. One without a height is not drawn. */
-  bars(span: S): readonly [words: string, ...bars: (readonly [Look, y: number, height: number])[]] | null;
+  bars(span: S): readonly [words: string, ...bars: (readonly [BarLook, y: number, height: number])[]] | null;
   /** The height of the line on which they stand. */
   readonly base: number;
   /** The place where the period begins, in percent, and how far down its line goes. @default no such line */
@@ -189,10 +189,10 @@ export const keyEntry = (
   html`<span><svg width="${width}" height="${height}" aria-hidden="true">${shape}</svg>${words}</span>`;
 
 /** An entry for a bar, as a small square. */
-export function swatch(look: Look, words: string): Markup {
+export function swatch(look: BarLook, words: string): Markup {
   const hasEdge = look === "perhaps" || look === "unfinished";
   const box = hasEdge ? html`x="0.5" y="0.5" width="11" height="11"` : html`width="12" height="12"`;
-  return keyEntry([12, 12], html`<rect ${LOOKS[look]} ${box}/>`, words);
+  return keyEntry([12, 12], html`<rect ${BAR_LOOKS[look]} ${box}/>`, words);
 }
 
 /** More marks than these blur on a phone. */
@@ -318,7 +318,7 @@ export function timeAxis(from: number, to: number, now: Date): TimeAxis {
         step >= DAY_MS ? dayWords(ms, now) : step >= MINUTE_MS ? clockWords(ms) : secondWords(ms);
       return html`${ticks.map((ms, place) => {
         const isNear = at(ms) < MARGIN || at(ms) > 100 - MARGIN;
-        const text = html`<text class="mid${place % 2 === 1 ? " t3" : ""}" x="${x(ms)}" y="${height + 18}">${words(ms)}</text>`;
+        const text = html`<text class="mid${place % 2 === 1 && " t3"}" x="${x(ms)}" y="${height + 18}">${words(ms)}</text>`;
         return html`${uprightLine(x(ms), height, "grid")}${!isNear && text}`;
       })}`;
     },

@@ -108,7 +108,7 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
 <title>${shorten(title, 120)}${of} · docmirror</title>
 <link rel="icon" href="${favicon(verdict === undefined ? "idle" : toneOf(verdict))}">
 <link rel="stylesheet" href="${styleHref}">
-${feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
+${feed && html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -116,17 +116,17 @@ ${SPRITE}
 <header class="top"><div class="wrap">
 <a class="brand" href="/">docmirror${host && html` <small>${host}</small>`}</a>
 <nav aria-label="Pages">${Object.entries(TABS).map(
-    ([path, name]) => html`<a href="${path}"${path === tab ? html` aria-current="page"` : ""}>${name}</a>`,
+    ([path, name]) => html`<a href="${path}"${path === tab && html` aria-current="page"`}>${name}</a>`,
   )}</nav>
 <form class="find" role="search" action="/projects" aria-label="All pages">
   <label class="unseen" for="q">Project or build: a part of a name, or a number</label>${icon("find")}
   <input id="q" name="q" type="search" required autocomplete="off" spellcheck="false"
   placeholder="Project or build number" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
 <a class="find-link" href="/projects#find">${icon("find")}<span class="unseen">Find a project or build</span></a>
-${age ?? ""}
+${age}
 </div></header>
 <main id="main" class="wrap" tabindex="-1">
-${limits ?? ""}
+${limits}
 ${above}${verdict && renderVerdict(verdict)}${main}
 </main>
 <footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
@@ -199,20 +199,20 @@ function renderVerdict(verdict: Verdict): Markup {
   return html`<section class="verdict ${look}" aria-labelledby="v">
 ${mark(kind, word, "big")}
 ${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
-${evidence === undefined || evidence === "" ? "" : html`<p class="say">${evidence}</p>`}
-${acts === undefined ? "" : html`<p class="acts">${acts}</p>`}
+${evidence && html`<p class="say">${evidence}</p>`}
+${acts && html`<p class="acts">${acts}</p>`}
 ${figures === undefined ? progress : renderFigures(figures)}
 </section>`;
 }
 
 function renderFigures(figures: readonly Figure[]): Markup {
-  return html`<dl class="figures${figures[0]?.spark === undefined ? " even" : ""}">
+  return html`<dl class="figures${figures[0]?.spark === undefined && " even"}">
 ${figures.map(
   ({ label, labelRest, value, unit, note, spark }) =>
-    html`<div${spark ? html` class="with-spark"` : ""}>
-      <dt>${label}${labelRest === undefined ? "" : html`<span class="rest">${labelRest}</span>`}</dt>
-      <dd class="v">${value}${unit === undefined ? "" : html` <small>${unit}</small>`}</dd><dd>${note}</dd>
-      ${spark ? html`<dd class="spark">${spark}</dd>` : ""}</div>
+    html`<div${spark && html` class="with-spark"`}>
+      <dt>${label}${labelRest !== undefined && html`<span class="rest">${labelRest}</span>`}</dt>
+      <dd class="v">${value}${unit !== undefined && html` <small>${unit}</small>`}</dd><dd>${note}</dd>
+      ${spark && html`<dd class="spark">${spark}</dd>`}</div>
 `,
 )}</dl>`;
 }
@@ -258,7 +258,7 @@ export function notice(title: string, words: Markup | string, ways: readonly Lin
  * its lines are found in the log.
  */
 export function faultNotice(title: string, words: string, path: string, requestId?: string) {
-  const id = requestId === undefined ? "" : html` Request <code>${requestId}</code>.`;
+  const id = requestId !== undefined && html` Request <code>${requestId}</code>.`;
   const acts = renderLinks([{ href: path, words: "Try again" }]);
   return {
     verdict: { title, look: "warn", sentence: title, evidence: html`${words}${id}`, acts },

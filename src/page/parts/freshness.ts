@@ -5,18 +5,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { type Asks, askEach, type Found } from "./answers.ts";
 import { html, listsOf, type Markup } from "./html.ts";
-import {
-  clockWords,
-  DAY_MS,
-  HOUR_MS,
-  type MarkKind,
-  MINUTE_MS,
-  mark,
-  momentMs,
-  momentTag,
-  span,
-  when,
-} from "./marks.ts";
+import { clockOrDay, HOUR_MS, type MarkKind, MINUTE_MS, mark, momentMs, momentTag, span } from "./marks.ts";
 
 /** The freshness of the data of a page. */
 export interface Freshness {
@@ -183,9 +172,9 @@ from (
     order by ${walk.run_id} desc limit 11
   ) as look
 ) as gap`;
-const ENDED: Asks<Run> = askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]);
-const NEWEST: Asks<Run> = askFor("runs", { limit: 1 });
-const QUESTIONS = { lists: askForLists(), looks: USUAL_GAP, ended: ENDED, newest: NEWEST };
+const ENDED_RUN: Asks<Run> = askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]);
+const NEWEST_RUN: Asks<Run> = askFor("runs", { limit: 1 });
+const QUESTIONS = { lists: askForLists(), looks: USUAL_GAP, ended: ENDED_RUN, newest: NEWEST_RUN };
 
 export interface FoundMoment {
   readonly moment: PageMoment;
@@ -218,8 +207,7 @@ export function renderAge({ asOf, isLate, unread, overdue }: Freshness, now: Dat
   }
   const ms = asOf.getTime();
   if (Number.isNaN(ms)) return link("warn", "look at the mirror", "Age not known", "a clock was wrong");
-  const isToday = now.getTime() - ms < DAY_MS;
-  const at = `${isToday ? clockWords(ms) : when(ms, now)} UTC`;
+  const at = `${clockOrDay(ms, now)} UTC`;
   const ago = `${span(now.getTime() - ms)} ago`;
   const as = html`<span class="fresh-as">As of </span>`;
   return !isLate && unread.length === 0 && overdue.length === 0
@@ -231,7 +219,10 @@ const link = (kind: MarkKind, word: string, strong: string, small: string, befor
   html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${before}<b>${strong}</b> <small>${small}</small></span></a>`;
 
 /** The limits of the figures of every page, above them. Nothing where all is well. */
-export function renderLimits({ replicaLagS, isBehind, refreshedAt, failedAt, unread }: Freshness, now: Date): Markup {
+export function renderLimits(
+  { replicaLagS, isBehind, refreshedAt, failedAt, unread }: Freshness,
+  now: Date,
+): Markup {
   // The replica comes first: what it has not replayed yet may be all that is missing.
   const limits = [
     replicaLagS

@@ -243,7 +243,7 @@ export function renderPager({ path, kept, page, perPage, total, noun }: PagerFac
   const numbers = shownPages(page, last).map((to) =>
     to === null
       ? html`<span aria-hidden="true">…</span>`
-      : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
+      : html`<a href="${href(to)}"${to === page && html` aria-current="page"`}><span class="unseen">Page </span>${grouped(to)}</a>`,
   );
   return html`<nav class="pager" aria-label="Pages of the list">
     <span class="pager-n">${grouped(first)}–${grouped(Math.min(total, page * perPage))} of

@@ -122,6 +122,10 @@ export function span(ms: number): string {
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
 export const when = (ms: number, now: Date): string => `${dayWords(ms, now)} ${clockWords(ms)}`;
 
+/** A moment of the last day by its clock, another with its day. */
+export const clockOrDay = (ms: number, now: Date): string =>
+  Math.abs(now.getTime() - ms) < DAY_MS ? clockWords(ms) : when(ms, now);
+
 /** The UTC day of a moment: `22 Nov`, with its year where that is not the year of `now`. */
 export function dayWords(ms: number, now: Date): string {
   const at = new Date(ms);

@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, relation } from "../../report/ask.ts";
+import { ask, inline, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, sumIn } from "./answers.ts";
 import type { Count } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
-import { buildHref, buildLink } from "./links.ts";
+import { buildHref, buildLink, CURRENT } from "./links.ts";
 import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 
@@ -28,9 +28,9 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
   const words = stripWords(shown, of);
   return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22"
     viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title>
-    <path class="axis" d="M0 11H${width}"/>${up === "" ? "" : html`<path class="up" d="${up}"/>`}
-    ${down === "" ? "" : html`<path class="down" d="${down}"/>`}
-    ${mid === "" ? "" : html`<path class="mid" d="${mid}"/>`}</svg>`;
+    <path class="axis" d="M0 11H${width}"/>${up && html`<path class="up" d="${up}"/>`}
+    ${down && html`<path class="down" d="${down}"/>`}
+    ${mid && html`<path class="mid" d="${mid}"/>`}</svg>`;
 }
 
 /** A strip in words, as a sentence without its verb. */
@@ -51,6 +51,18 @@ export interface StripRow {
   readonly outcomes: readonly string[] | null;
 }
 
+/** The outcomes of each row of a statement, as `last`: of its `most` newest builds, which are those of `build` that `isOf` it. */
+export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL => sql`cross join lateral (
+  select array_agg(${build.outcome} order by place desc) as outcomes
+  from (
+    select ${build.outcome}, row_number() over (order by ${newest}) as place
+    from ${relation("fact_builds", "build")}
+    where ${isOf}
+    order by ${newest}
+    limit ${inline(most)}
+  ) as newest
+) as last`;
+
 export interface StripBuild {
   readonly id: string;
   readonly outcome: string;
@@ -65,7 +77,7 @@ export function linkStrip(builds: readonly StripBuild[], current?: string): Mark
     const { kind, word } = outcomeMark(outcome);
     const text = shorten(`${id} ${word}, ${words}`, 200);
     return html`<li><a class="${kind}" href="${buildHref(id)}"
-      title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(ICONS[kind])}
+      title="${text}"${id === current && CURRENT}>${icon(ICONS[kind])}
       <span class="unseen">${text}</span></a></li>`;
   })}</ol>`;
 }

@@ -1,3 +1,4 @@
+import { grouped } from "../../base/text.ts";
 import type { Row } from "./answers.ts";
 import { html, type Markup } from "./html.ts";
 import { CURRENT, type Query, withQuery } from "./links.ts";
@@ -18,6 +19,23 @@ export interface Column<R = Row> {
   /** The order of the list when its head is followed. @default it cannot be sorted by this column */
   readonly sort?: string;
 }
+
+/** A column of numbers; null is a dash. */
+export const numberColumn = <R>(
+  head: string,
+  cell: (row: R) => Markup | string | number | null,
+): Column<R> => ({
+  head,
+  isNumber: true,
+  cell(row) {
+    const found = cell(row) ?? "–";
+    return typeof found === "number" ? grouped(found) : found;
+  },
+});
+
+/** The words of a state beside its sign. */
+export const renderState = (sign: Markup, words: Markup | string): Markup =>
+  html`<span class="state">${sign}<span>${words}</span></span>`;
 
 interface SortFacts {
   readonly path: string;

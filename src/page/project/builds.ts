@@ -11,7 +11,7 @@ import { kindLabel } from "../parts/kinds.ts";
 import { CURRENT, meantLinks, type Query, renderLinks } from "../parts/links.ts";
 import { age, type MarkKind, mark, momentMs, momentTag, when } from "../parts/marks.ts";
 import { drawStrip, linkStrip, type StripBuild } from "../parts/strips.ts";
-import { type Column, renderListTable } from "../parts/tables.ts";
+import { type Column, renderListTable, renderState } from "../parts/tables.ts";
 import {
   askForSeries,
   askForTotals,
@@ -179,9 +179,9 @@ function toStripBuild(row: BuildRow, now: Date): StripBuild {
 
 /** Only the signs that the strip has. */
 function renderStripKey(builds: readonly BuildRow[]): Markup {
-  const outcomes = new Set(builds.map(({ outcome }) => (SIGNS.has(outcome) ? outcome : "")));
+  const outcomes = new Set(builds.map(({ outcome }) => (STRIP_SIGNS.has(outcome) ? outcome : "")));
   return renderKey(
-    [...SIGNS].map(
+    [...STRIP_SIGNS].map(
       ([outcome, [kind, word, words]]) =>
         outcomes.has(outcome) && html`<span>${mark(kind, word)}${words}</span>`,
     ),
@@ -189,7 +189,7 @@ function renderStripKey(builds: readonly BuildRow[]): Markup {
 }
 
 /** The signs by outcome; the last is that of all others. */
-const SIGNS: ReadonlyMap<string, readonly [kind: MarkKind, word: string, words: string]> = new Map([
+const STRIP_SIGNS: ReadonlyMap<string, readonly [kind: MarkKind, word: string, words: string]> = new Map([
   ["succeeded", ["good", "check", "succeeded, raised"]],
   ["failed", ["bad", "cross", "failed, lowered"]],
   ["stuck", ["stuck", "bars", "stuck"]],
@@ -282,8 +282,7 @@ function nameOf(row: BuiltSeries, href: ProjectScope["href"]): Markup {
 }
 
 function stateOf(row: BuiltSeries): Markup {
-  const of = (kind: MarkKind, sign: string, words: string) =>
-    html`<span class="state">${mark(kind, sign)}<span>${words}</span></span>`;
+  const of = (kind: MarkKind, sign: string, words: string) => renderState(mark(kind, sign), words);
   if (row.is_deleted) return of("flat", "gone", "version is gone");
   if (row.is_failing) return of(row.is_main ? "bad" : "bad2", "failed", "fails");
   if (row.finished === 0 || row.reference === "(none)") return of("idle", "question mark", "not known");

@@ -7,7 +7,7 @@ import { isKnownTime } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
 import type { Project } from "../parts/projects.ts";
-import type { Failing, StripRow } from "../parts/strips.ts";
+import { type Failing, lastOutcomes, type StripRow } from "../parts/strips.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_now");
@@ -180,20 +180,12 @@ export async function findStrips<S extends Series>(
     type,
     reference,
   }));
+  const isOf = sql`${own.project_id} = ${subject.id} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+    and ${own.reference} is not distinct from shown.reference`;
   const question: Asks<StripRow & { readonly place: number }> = ask("fact_builds")`
 select shown.place, last.outcomes
 from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
-cross join lateral (
-  select array_agg(${build.outcome} order by place desc) as outcomes
-  from (
-    select ${build.outcome}, row_number() over (order by ${NEWEST}) as place
-    from ${own}
-    where ${own.project_id} = ${subject.id} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
-      and ${own.reference} is not distinct from shown.reference
-    order by ${NEWEST}
-    limit ${inline(SERIES_STRIP)}
-  ) as newest
-) as last`;
+${lastOutcomes(isOf, NEWEST, SERIES_STRIP)}`;
   const { strips } = await askEach(tx, { strips: series.length === 0 ? null : question });
   const outcomes = new Map(strips.map(({ place, outcomes }) => [series[place], outcomes]));
   return (one) => outcomes.get(one) ?? [];

@@ -27,7 +27,7 @@ import {
   type StripRow,
   shownProjects,
 } from "../parts/strips.ts";
-import type { Column } from "../parts/tables.ts";
+import { type Column, renderState } from "../parts/tables.ts";
 
 /** A row of `report.project_states`. */
 export interface ProjectState {
@@ -119,7 +119,7 @@ function nameOf({ project_id, project_slug: slug, project_name, isTwin }: Projec
 function stateOf(row: ProjectListRow, now: Date): Markup {
   const [sign, words, ...more] = describe(row, now);
   const notes = [...more, row.stuck > 0 && `${row.stuck} stuck`].filter(Boolean).join(", ");
-  return html`<span class="state">${sign}<span>${words}${notes && html` <small>${notes}</small>`}</span></span>`;
+  return renderState(sign, html`${words}${notes && html` <small>${notes}</small>`}`);
 }
 
 function describe(

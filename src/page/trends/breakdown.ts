@@ -1,17 +1,18 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
+import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { type Count, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
+import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
 import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
 import { outcomesOf } from "../parts/outcomes.ts";
 import { dateOf, daysName, type Period, within } from "../parts/period.ts";
-import { type Column, renderListTable, renderRows } from "../parts/tables.ts";
+import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import {
   askForDays,
   CHOSEN,
@@ -97,7 +98,7 @@ export const formats = block({
       },
     ];
     const ofBefore: Column<FormatRow>[] = [
-      { head: "Before", isNumber: true, cell: (row) => shareWords(beforeOf(row), wholePercent) },
+      numberColumn("Before", (row) => shareWords(beforeOf(row), wholePercent)),
       { head: "Change", cell: (row) => rateChange(row, beforeOf(row), false) },
     ];
     const shown = rows.filter((row) => row.finished || row.finished_before);
@@ -141,16 +142,15 @@ group by ${build.type}
 order by finished desc, ${build.type}`;
 }
 
-const incident = relation("incident_hours");
-const SHOWN = 5;
+const MOST_HOURS = 5;
 
 /** Hours in which far more projects failed than usual, and the rate without them. With one format the period is shorter at most. */
 export const platform = block({
   id: "platform",
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({
-    rows: askForIncidents(scope),
-    looked: askForHours(scope.period),
+    rows: askForTrouble(scope),
+    looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),
     plain: askForPlain(scope.period),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {
@@ -209,28 +209,6 @@ interface PlainRow {
 const askForPlain = (period: Period): Asks<PlainRow> =>
   ask("success_rate_without_platform")`${plainOf(period)}`;
 
-interface IncidentRow {
-  readonly hour: string;
-  readonly projects: number;
-  readonly projects_failing: number;
-  readonly projects_expected: number;
-  /** All hours of the period. */
-  readonly hours: number;
-}
-
-export const askForIncidents = ({ period }: TrendsScope): Asks<IncidentRow> => ask("incident_hours")`
-select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}${onPage`, count(*) over () as hours`}
-from ${incident}
-where ${momentWithin(incident.hour, period.first, period.last)}
-order by ${incident.hour} desc${onPage`\nlimit ${inline(SHOWN)}`}`;
-
-const askForHours = (period: Period): Asks<{ readonly looked_at: number }> => ask("incident_hours")`
-select count(*) as looked_at
-from (
-  select date_trunc('hour', ${build.triggered_at})
-  from ${build}
-  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
-    and ${within(build.triggered_on, lateOf(period).first, period.last)}
-  group by 1
-  having count(distinct ${build.project_id}) >= 8
-) as hour`;
+/** The hours with trouble of the period. */
+export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>
+  askForIncidents((hour) => momentWithin(hour, first, last), MOST_HOURS);

@@ -27,7 +27,7 @@ import {
 } from "../parts/outcomes.ts";
 import { dateOf, daysName, lengthWords } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
-import { askForIncidents, askForKindsOf } from "./breakdown.ts";
+import { askForKindsOf, askForTrouble } from "./breakdown.ts";
 import { askForDays, CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 
 const streak = relation("recoveries");
@@ -38,7 +38,7 @@ export const trendsVerdict = part({
   asks: (scope: TrendsScope) => ({
     days: askForDays(scope),
     kinds: askForKindsOf(scope),
-    incidents: askForIncidents(scope),
+    incidents: askForTrouble(scope),
   }),
   draw({ days, kinds, incidents: [incident] }, { period, type, now }): Verdict {
     const whole = outcomesOf(days, period) ?? NO_BUILDS;

@@ -5,12 +5,12 @@ import { block } from "../parts/block.ts";
 import { intervalWords, rateOf, shareWords } from "../parts/changes.ts";
 import {
   at,
+  type BarLook,
   dayAxis,
   drawBars,
   drawCut,
   drawPlot,
   keyEntry,
-  type Look,
   levelLine,
   renderKey,
   spanNoun,
@@ -26,7 +26,7 @@ import {
   type SpanOutcomes,
 } from "../parts/outcomes.ts";
 import { daysName } from "../parts/period.ts";
-import { type Column, renderFoldTable } from "../parts/tables.ts";
+import { type Column, numberColumn, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";
 import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
@@ -68,16 +68,16 @@ export const days = block({
     const a = noun === "28 days" ? noun : `a ${noun}`;
     const columns: Column<DaysSpan>[] = [
       { head: isByDay ? "Day" : "Days", cell: (span) => nameOf(span, now) },
-      number("Succeeded", ({ outcomes }) => grouped(outcomes?.succeeded ?? 0)),
-      number("Failed", ({ outcomes }) => grouped(outcomes?.failed ?? 0)),
-      number("Not finished", ({ outcomes }) => grouped(outcomes?.unfinished ?? 0)),
-      number("Rate", ({ outcomes }) => shareWords(outcomes ?? NO_BUILDS)),
-      number("95 % interval", ({ outcomes }) => {
+      numberColumn("Succeeded", ({ outcomes }) => outcomes?.succeeded ?? 0),
+      numberColumn("Failed", ({ outcomes }) => outcomes?.failed ?? 0),
+      numberColumn("Not finished", ({ outcomes }) => outcomes?.unfinished ?? 0),
+      numberColumn("Rate", ({ outcomes }) => shareWords(outcomes ?? NO_BUILDS)),
+      numberColumn("95 % interval", ({ outcomes }) => {
         const rate = rateOf(outcomes ?? NO_BUILDS);
-        return rate === null ? "–" : intervalWords(rate, " – ");
+        return rate && intervalWords(rate, " – ");
       }),
-      number("Broke", ({ broke }) => grouped(broke)),
-      number("Fixed", ({ fixed }) => grouped(fixed)),
+      numberColumn("Broke", ({ broke }) => broke),
+      numberColumn("Fixed", ({ fixed }) => fixed),
     ];
     return {
       title: `By ${noun}`,
@@ -100,12 +100,6 @@ ${renderFoldTable({
 })}`,
     };
   },
-});
-
-const number = (head: string, cell: (span: DaysSpan) => string): Column<DaysSpan> => ({
-  head,
-  isNumber: true,
-  cell,
 });
 
 const nameOf = (span: DaysSpan, now: Date): Markup =>
@@ -240,7 +234,7 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
       if (outcomes === null) return null;
       const { succeeded, failed, unfinished } = outcomes;
       let y = VOLUME_BASE;
-      const bar = (look: Look, count: number) => {
+      const bar = (look: BarLook, count: number) => {
         const height = VOLUME_BASE - scale(count / days);
         y -= height;
         return [look, y, count === 0 ? 0 : Math.max(0.5, height - 0.8)] as const;

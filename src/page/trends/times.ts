@@ -74,7 +74,7 @@ limit ${inline(SHOWN_BUILDS)}`,
       note: "From the trigger to the finish. The truth lies between two bounds.",
       ...(whole && whole.known > 0
         ? {
-            body: html`<p class="took">${tookWords(whole)}</p>
+            body: html`<p class="took">${quantileWords(whole)}</p>
 ${renderKnown(whole)}
 ${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay(days, now)}`,
           }
@@ -83,7 +83,7 @@ ${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay
   },
 });
 
-function tookWords(whole: TookRow): Markup {
+function quantileWords(whole: TookRow): Markup {
   const { half, ninth } = boundsOf(whole);
   return whole.known === 1
     ? html`The one build that is known took <b>${durationWords(half)}</b>.`

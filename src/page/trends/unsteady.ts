@@ -13,7 +13,7 @@ import { lengthOf } from "./times.ts";
 import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
 const series = relation("instability");
-const SHOWN = 5;
+const MOST_ROWS = 5;
 
 interface FlakyRow {
   readonly project_slug: string;
@@ -35,7 +35,7 @@ export const flaky = block({
 select ${pick(series, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")}${onPage`,
   count(*) over () as series`}
 from ${series}${where(sql`${series.is_flaky}`, type !== undefined && sql`${series.type} = ${type}`)}
-order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slug", "version_slug", "type")}${onPage`\nlimit ${inline(SHOWN)}`}`,
+order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slug", "version_slug", "type")}${onPage`\nlimit ${inline(MOST_ROWS)}`}`,
   }),
   draw({ rows }) {
     const all = countIn(rows[0], "series");
@@ -76,7 +76,7 @@ export const regressions = block({
   id: "regressions",
   narrowedBy: {},
   asks: (_: TrendsScope): { rows: Asks<RegressionRow> } => ({
-    rows: askFor("regressions", {}, [], onPage`\nlimit ${inline(SHOWN)}`),
+    rows: askFor("regressions", {}, [], onPage`\nlimit ${inline(MOST_ROWS)}`),
   }),
   draw: ({ rows }) => ({
     title: "Projects that got worse",

@@ -1,0 +1,38 @@
+/** Trouble of the platform: hours in which far more projects failed than usual. */
+import type { SQL } from "drizzle-orm";
+import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
+import type { Asks } from "./answers.ts";
+
+const incident = relation("incident_hours");
+const build = relation("fact_builds");
+
+export interface Incident {
+  readonly hour: string;
+  readonly projects: number;
+  readonly projects_failing: number;
+  readonly projects_expected: number;
+  /** The number of all such hours. */
+  readonly hours: number;
+}
+
+/** The hours with trouble that `isShown` holds for, the newest first. */
+export const askForIncidents = (isShown: (hour: SQL) => SQL, most: number): Asks<Incident> =>
+  ask("incident_hours")`
+select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}${onPage`, count(*) over () as hours`}
+from ${incident}
+where ${isShown(incident.hour)}
+order by ${incident.hour} desc${onPage`\nlimit ${inline(most)}`}`;
+
+/** The number of hours in which eight projects or more built, which it takes to show trouble; `isShown` is about builds. */
+export const askForHoursLookedAt = (isShown: SQL): Asks<{ readonly looked_at: number }> => ask(
+  "incident_hours",
+)`
+select count(*) as looked_at
+from (
+  select date_trunc('hour', ${build.triggered_at})
+  from ${build}
+  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
+    and ${isShown}
+  group by 1
+  having count(distinct ${build.project_id}) >= 8
+) as hour`;
