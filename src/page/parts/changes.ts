@@ -1,7 +1,11 @@
+/** Counts of builds by their outcomes: rates with their intervals, also by days, and the changes that are more than chance. */
 import { grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { sumIn } from "./answers.ts";
+import { type Span, spansOf } from "./charts.ts";
 import { html, type Markup, percent, wholePercent } from "./html.ts";
 import { icon } from "./marks.ts";
+import { type Days, type Period, rowsIn } from "./period.ts";
 
 /** The builds that succeeded, of those that finished. A sum over no rows is null. */
 export interface Count {
@@ -128,4 +132,69 @@ export function renderCountStep(now: number, before: number): Markup {
   const step = now - before;
   const words = step === 0 ? "no change" : `${step > 0 ? "+" : "−"}${grouped(Math.abs(step))}`;
   return html`<span class="delta same">${icon(directionOf(step))}${words}</span>`;
+}
+
+/** The outcomes of some builds. */
+interface Counts {
+  readonly builds: number;
+  readonly finished: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly unfinished: number;
+}
+
+/** A day of `report.success_rate_daily`; its counts are null where no sync has covered it. */
+export type OutcomesRow = { readonly [Name in keyof Counts]: number | null } & {
+  readonly day: string;
+  readonly is_complete: boolean | null;
+};
+
+/** The outcomes of the builds of some days; complete when all of the days are over, and none of their builds is open. */
+export interface Outcomes extends Counts {
+  readonly isComplete: boolean;
+}
+
+/** The rows of each span; its outcomes are null where no sync has covered any of its days. */
+export const outcomesBySpan = <R extends OutcomesRow>(rows: readonly R[], period: Period) =>
+  spansOf(period).map((span): SpanOutcomes & { readonly rows: readonly R[] } => ({
+    ...span,
+    rows: rowsIn(rows, span),
+    outcomes: outcomesOf(rows, span),
+  }));
+
+export interface SpanOutcomes extends Span {
+  readonly outcomes: Outcomes | null;
+}
+
+/** The outcomes of some days; null where no row says anything of them. */
+export function outcomesOf(rows: readonly OutcomesRow[], days: Days | null): Outcomes | null {
+  const known = days === null ? [] : rowsIn(rows, days).filter(({ finished }) => finished !== null);
+  return known.length === 0 ? null : sumUp(known);
+}
+
+function sumUp(rows: readonly OutcomesRow[]): Outcomes {
+  const sum = (name: keyof Counts) => sumIn(rows, name);
+  return {
+    builds: sum("builds"),
+    finished: sum("finished"),
+    succeeded: sum("succeeded"),
+    failed: sum("failed"),
+    unfinished: sum("unfinished"),
+    isComplete: rows.every(({ is_complete }) => is_complete === true),
+  };
+}
+
+export const NO_BUILDS = sumUp([]);
+
+/** Among sixty spans some lie outside of a 95 % interval by chance; 1.6 times as wide, it is one of 99.8 %. */
+const WIDER = 1.6;
+
+/** A part of a period has a lower rate than the rest of it, by more than chance. */
+export function isSurelyLower(part: Counts, whole: Counts): boolean {
+  const rest: Count = {
+    succeeded: whole.succeeded - part.succeeded,
+    finished: whole.finished - part.finished,
+  };
+  const difference = differenceOf(part, rest);
+  return difference !== null && difference.by + WIDER * (difference.high - difference.by) < 0;
 }

@@ -4,13 +4,12 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
-import { type Count, rateChange, rateDot, shareWords } from "../parts/changes.ts";
+import { type Count, outcomesOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
 import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
 import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { outcomesOf } from "../parts/outcomes.ts";
 import { dateOf, daysName, type Period, within } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import {

@@ -8,23 +8,21 @@ import {
   type Count,
   differenceOf,
   isCountChance,
-  points,
-  rateChange,
-  renderCountChange,
-  renderCountStep,
-  shareWords,
-} from "../parts/changes.ts";
-import type { Verdict } from "../parts/document.ts";
-import { html, type Markup, shorten } from "../parts/html.ts";
-import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
-import {
   isSurelyLower,
   NO_BUILDS,
   type Outcomes,
   outcomesBySpan,
   outcomesOf,
+  points,
+  rateChange,
+  renderCountChange,
+  renderCountStep,
   type SpanOutcomes,
-} from "../parts/outcomes.ts";
+  shareWords,
+} from "../parts/changes.ts";
+import type { Verdict } from "../parts/document.ts";
+import { html, type Markup, shorten } from "../parts/html.ts";
+import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
 import { dateOf, daysName, lengthWords } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import { askForKindsOf, askForTrouble } from "./breakdown.ts";

@@ -2,7 +2,17 @@ import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
 import { sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
-import { intervalWords, rateOf, shareWords } from "../parts/changes.ts";
+import {
+  intervalWords,
+  isSurelyLower,
+  NO_BUILDS,
+  type Outcomes,
+  outcomesBySpan,
+  outcomesOf,
+  rateOf,
+  type SpanOutcomes,
+  shareWords,
+} from "../parts/changes.ts";
 import {
   at,
   type BarLook,
@@ -17,14 +27,6 @@ import {
   swatch,
 } from "../parts/charts.ts";
 import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
-import {
-  isSurelyLower,
-  NO_BUILDS,
-  type Outcomes,
-  outcomesBySpan,
-  outcomesOf,
-  type SpanOutcomes,
-} from "../parts/outcomes.ts";
 import { daysName } from "../parts/period.ts";
 import { type Column, numberColumn, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";

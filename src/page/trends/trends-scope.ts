@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, pick, relation } from "../../report/ask.ts";
 import type { Asks } from "../parts/answers.ts";
-import type { OutcomesRow } from "../parts/outcomes.ts";
+import type { OutcomesRow } from "../parts/changes.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
