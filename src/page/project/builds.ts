@@ -275,7 +275,8 @@ function nameOf(row: BuiltSeries, href: ProjectScope["href"]): Markup {
   const { version_slug: version, type, reference } = row;
   const tag = (words: string, kind = "") => html` <span class="tag${kind}">${words}</span>`;
   const words = version === "" ? html`${slugWords("")} · ${foreign(type, 24)}` : targetWords(version, type);
-  return html`<a href="${href(onlyQuery({ version, type, reference: reference ?? undefined }))}#builds">${words}</a>${row.is_main && tag("main docs", " strong")}${
+  const own = href(onlyQuery({ version, type, reference: reference ?? undefined }));
+  return html`<a href="${own}#builds">${words}</a>${row.is_main && tag("main docs", " strong")}${
     row.is_deleted ? tag("gone") : row.is_active === false && tag("not active")
   }
     ${reference !== null && html`<small>named ${foreign(reference, 80)}</small>`}`;

@@ -219,11 +219,12 @@ function failingFigure({ failing: [first], series: [any] }: Answers, now: Date):
 
 function buildsFigure({ totals: [totals] }: Answers, now: Date): Figure {
   const since = momentMs(totals?.first_triggered_at);
+  const all = `${grouped(countIn(totals, "builds"))}${Number.isNaN(since) ? " in all" : ` since ${dayWords(since, now)}`}`;
   return {
     label: "Builds",
     labelRest: ", last 7 days",
     value: grouped(countIn(totals, "week")),
-    note: `${grouped(countIn(totals, "week_before"))} in the 7 days before; ${grouped(countIn(totals, "builds"))}${Number.isNaN(since) ? " in all" : ` since ${dayWords(since, now)}`}`,
+    note: `${grouped(countIn(totals, "week_before"))} in the 7 days before; ${all}`,
   };
 }
 

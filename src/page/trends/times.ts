@@ -366,10 +366,11 @@ order by day`,
       now,
     });
     const mark = spans.some((span) => span.days > 1) ? "mark" : "day";
+    const formats = type === undefined ? "" : "; of all formats";
     return {
       title: "Open builds",
       count: daysName(period, now),
-      note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${type === undefined ? "" : "; of all formats"}.`,
+      note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${formats}.`,
       empty: known === 0 && [
         "unknown",
         "Not known.",
