@@ -122,6 +122,7 @@ function chooseRows(relation: Relation, format: Format, options: Options, isRepl
   const { project, version, type, since, until } = options;
   const limit = Number.isFinite(shown) ? shown + 1 : undefined;
   return {
+    relation,
     question: askFor(relation, { project, version, type, since, until, limit }),
     /** How many rows are printed. The question asks for one more, to know whether there are more. */
     shown,
@@ -141,10 +142,10 @@ async function print(
   { out, log, signal }: CommandContext,
   tx: TransactionSql,
   { format, hasBom }: { format: Format; hasBom: boolean },
-  { question, shown, isLimitGiven, answer }: ReturnType<typeof chooseRows>,
+  { relation, question, shown, isLimitGiven, answer }: ReturnType<typeof chooseRows>,
   onBegin: () => void,
 ): Promise<void> {
-  const { relation, columns } = question;
+  const { columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts, hasBom, ...(answer && { answer }) }, out);

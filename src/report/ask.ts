@@ -18,8 +18,6 @@ export type AnswerFilters = {
 
 /** A statement over schema `report`, as `ask.ts` writes it: text with `$1`, `$2` and so on, and the values for them. */
 export interface Question extends WrittenStatement {
-  /** The relation that it is about. */
-  readonly relation: string;
   /** The columns that it asks for, in their order; none where its text is its own. */
   readonly columns: readonly string[];
   /** The same without what only a page adds: every row, as the files have it. */
@@ -105,21 +103,18 @@ export function askFor<R extends Relation>(
   const statement = sql`select ${sql.raw(wrap(columns))}
 from ${sql.raw(`report.${relation}`)}${where(...conditionsOf(relation, filters), ...also)}
 order by ${sql.raw(order.join(", "))}${limit === undefined ? undefined : sql`\nlimit ${limit}`}${part}`;
-  return asQuestion(relation, statement, columns);
+  return asQuestion(statement, columns);
 }
 
 /**
- * A tag for a question that no relation answers by itself: ``ask("fact_builds")`select …` ``, with values and
- * pieces as in drizzle's `sql`. The text may begin on a line of its own. `relation` is the one that it is about.
+ * A tag for a question that no relation answers by itself: ``ask`select …` ``, with values and pieces as in drizzle's `sql`. The
+ * text may begin on a line of its own.
  */
-export const ask =
-  (relation: Relation) =>
-  (text: TemplateStringsArray, ...values: unknown[]): Question =>
-    asQuestion(relation, sql(text, ...values));
+export const ask = (text: TemplateStringsArray, ...values: unknown[]): Question =>
+  asQuestion(sql(text, ...values));
 
-function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
+function asQuestion(statement: SQL, columns: readonly string[] = []): Question {
   return {
-    relation,
     columns,
     ...write(statement),
     // Most questions are not shown.

@@ -118,7 +118,7 @@ describe("ask", () => {
   it("writes relations and columns by their bare names, values as parameters, and numbers of ours as they are", () => {
     const build = relation("fact_builds");
     const other = relation("fact_builds", "other");
-    const { text, params, readable } = ask("fact_builds")`
+    const { text, params, readable } = ask`
 select ${pick(build, "build_id", "type")}
 from ${other}${where(sql`${other.type} = ${"html"}`, false, sql`${build.failed} = 1`)}
 limit ${inline(5)}`;
@@ -136,8 +136,8 @@ limit ${inline(5)}`;
     const project = relation("dim_projects");
     const list = sql`select ${project.project_slug}${onPage`, count(*) over () as total`} from ${project}
 where ${project.project_slug} > ${"a"} limit ${inline(9)}${onPage` offset ${20}`}`;
-    const asked = ask("dim_projects")`select * from (${list}) as list where ${"b"} = ${"b"}`;
-    const { text, params, whole, readable } = asked;
+    const question = ask`select * from (${list}) as list where ${"b"} = ${"b"}`;
+    const { text, params, whole, readable } = question;
     expect(text).toContain("select project_slug, count(*) over () as total from");
     expect(text).toContain("limit 9 offset $2) as list where $3 = $4");
     expect(params).toEqual(["a", 20, "b", "b"]);

@@ -119,7 +119,7 @@ export function askAround(shown: Build | undefined): {
   order by ${order}
   limit ${inline(builds)})`;
   return {
-    rows: ask("fact_builds")`
+    rows: ask`
 ${withThis}
 select ${pick(fact, "build_id", "outcome", "succeeded", "triggered_at", "error_class")}
 from (
@@ -128,7 +128,7 @@ from (
   ${side(sql`>`, oldest, AFTER)}
 ) as build
 order by ${oldest}`,
-    good: ask("fact_builds")`
+    good: ask`
 ${withThis}
 select ${pick(build, "build_id", "triggered_at")}
 from ${build}, this
@@ -158,7 +158,7 @@ function askAlike({ project_id, error_fingerprint: print, error_line_id: line }:
     and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
     and ${fact.project_id} <> ${project_id}`;
   return {
-    rows: ask("fact_builds")`
+    rows: ask`
 select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")},${onPage` count(*) over () as projects,`}
   exists (
     select from ${failing}
@@ -171,7 +171,7 @@ from (
   order by ${fact.project_id}, ${fact.triggered_at} desc
 ) as build
 order by ${fact.triggered_at} desc, ${fact.build_id} desc${onPage`\nlimit ${inline(MOST_ALIKE)}`}`,
-    kind: ask("fact_builds")`
+    kind: ask`
 select count(distinct ${fact.project_id}) as projects
 from ${fact}
 where ${isOfKind}`,

@@ -46,7 +46,7 @@ ${renderStates(description.states)}</details>`,
   },
 });
 
-const askForTimes = (id: string): Question => ask("fact_builds")`
+const askForTimes = (id: string): Question => ask`
 select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
 from ${fact}
 where ${fact.build_id} = ${id}`;

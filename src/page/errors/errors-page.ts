@@ -160,14 +160,14 @@ const classes = block({
   },
 });
 
-const askForProjects = ({ first, last }: Period): Asks<KindProjects> => ask("fact_builds")`
+const askForProjects = ({ first, last }: Period): Asks<KindProjects> => ask`
 select ${build.error_class}, count(distinct ${build.project_id}) as projects
 from ${build}
 where ${build.failed} = 1 and ${build.project_id} <> '-1'
   and ${within(build.triggered_on, first, last)}
 group by ${build.error_class}`;
 
-const askForFailing = (): Asks<KindProjects> => ask("failing_now")`
+const askForFailing = (): Asks<KindProjects> => ask`
 select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
 from ${broken}
 where ${broken.project_id} <> '-1'
@@ -189,7 +189,7 @@ const errorsVerdict = part({
   asks: ({ period, choice, at }: ErrorsScope) => ({
     kinds: askForKinds(period),
     rising: askForRising(at),
-    finished: ask("success_rate_daily")`
+    finished: ask`
 select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, period.first, period.last)}`,
     // It speaks of the whole period, whatever the list below is narrowed to.
     lines: askForLines(period, {

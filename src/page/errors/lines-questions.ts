@@ -95,7 +95,7 @@ const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof
 
 /** One line of a choice, whenever it came. */
 export const askForChosen = (choice: ErrorsChoice): Question =>
-  ask("error_lines")`select 1 from ${lines}${where(...chosen(choice, lines))} limit 1`;
+  ask`select 1 from ${lines}${where(...chosen(choice, lines))} limit 1`;
 
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
 function countFailures({ start, first, last, before }: Period, conditions: readonly SQL[]): SQL {
@@ -157,7 +157,7 @@ export function askForLines(period: Period, choice: ErrorsChoice): Asks<LineRow>
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
   const [from, few] = [inline((page - 1) * PRINTS_PER_PAGE), inline(linesOf(choice))];
-  return ask("error_lines")`
+  return ask`
 with counted as (
   ${isLong ? countAllTime(choice) : countFailures(period, chosen(choice, build))}
 ), kind as (
@@ -206,7 +206,7 @@ export interface PrintDay {
 /** The failures of each of the kinds by day. */
 export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> {
   const group = pick(daily, "error_fingerprint", "day");
-  return ask("error_fingerprints_daily")`
+  return ask`
 select ${group}, sum(${daily.failures}) as failures
 from ${daily}
 where ${within(daily.day, start, last)}
@@ -225,7 +225,7 @@ export const askForLineDays = (
   { start, last }: Period,
   prints: readonly string[],
   ids: readonly string[],
-): Asks<LineDay> => ask("fact_builds")`
+): Asks<LineDay> => ask`
 select ${build.error_line_id}, ${build.triggered_on} as day, count(*) as failures
 from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, start, last)}
@@ -246,7 +246,7 @@ export function askForRestProjects(
   ids: readonly string[],
 ): Asks<RestRow> {
   const only = chosen({ ...choice, line: undefined, print: undefined }, build);
-  return ask("fact_builds")`
+  return ask`
 select ${build.error_fingerprint}, count(distinct ${build.project_id}) as projects
 from ${build}
 where ${all(sql`${build.failed} = 1 and ${build.project_id} <> '-1'`, within(build.triggered_on, first, last), ...only)}
@@ -270,7 +270,7 @@ export const askForLineProjects = (
   { first, last }: Period,
   choice: ErrorsChoice,
   ids: readonly string[],
-): Asks<LineProject> => ask("fact_builds")`
+): Asks<LineProject> => ask`
 select error_line_id, project_slug, version_slug, type, failures, build_id, triggered_at
 from (
   select error_line_id, project_slug, version_slug, type, build_id, triggered_at,

@@ -59,7 +59,7 @@ export interface RunRow {
   readonly deleted: number | null;
 }
 
-export const askForRuns = (): Asks<RunRow> => ask("runs")`${RUNS}\norder by last_run_id desc`;
+export const askForRuns = (): Asks<RunRow> => ask`${RUNS}\norder by last_run_id desc`;
 
 /** That a walk began in the 7 days up to `now`. */
 export const isOfWeek = ({ now }: PageMoment): SQL =>
@@ -72,7 +72,7 @@ interface CountsRow {
   readonly not_good: number;
 }
 
-export const askForCounts = (moment: PageMoment): Asks<CountsRow> => ask("walks")`
+export const askForCounts = (moment: PageMoment): Asks<CountsRow> => ask`
 select (select sum(${by.rounds}) from ${walk} join ${by} on ${by.run_id} = ${walk.run_id}
     where ${walk.walk} is not null and ${isOfWeek(moment)}) as walks,
   (select sum(${run.rounds}) from ${run}) as runs,
@@ -93,7 +93,7 @@ export const looks = block({
   id: "looks",
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForRuns() }),
-  file: ({ now }) => ask("runs")`
+  file: ({ now }) => ask`
 select *
 from (
 ${RUNS}

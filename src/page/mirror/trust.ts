@@ -179,7 +179,7 @@ export const walks = block({
   id: "walks",
   narrowedBy: {},
   asks(moment: PageMoment) {
-    const rows: Asks<WalkRow> = ask("walks")`
+    const rows: Asks<WalkRow> = ask`
 select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
 from ${walk}
 where ${walk.walk} is not null and not ${walk.is_good} and ${isOfWeek(moment)}

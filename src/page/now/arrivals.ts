@@ -237,7 +237,7 @@ interface LooksRow {
 }
 
 /** The looks at the builds since a moment. */
-const askForLooks = (since: Date): Asks<LooksRow> => ask("walks")`
+const askForLooks = (since: Date): Asks<LooksRow> => ask`
 select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
   (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
 from ${walk}

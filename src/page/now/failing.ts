@@ -111,9 +111,7 @@ interface FailingProject extends Failing {
   readonly recovered_at?: string | null;
 }
 
-const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> => ask(
-  "failing_projects",
-)`
+const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> => ask`
 select *
 from ${failingFrom(day)}${where(
   isMine(project.project_id, mine),
@@ -166,7 +164,7 @@ function askForStrips(
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
   const isOf = sql`${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}`;
-  return ask("fact_builds")`
+  return ask`
 select shown.project_id, last.outcomes
 from ${shown(series)}
 ${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
@@ -186,7 +184,7 @@ interface OtherSeries {
 /** The other series that fail in the projects of these, the newest break first. */
 function askForOthers(series: readonly FailingProject[], { day }: NowScope): Asks<OtherSeries> {
   const failing = relation("failing_now", "failing");
-  return ask("failing_now")`
+  return ask`
 select other.*
 from ${shown(series)}
 cross join lateral (

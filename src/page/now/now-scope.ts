@@ -169,12 +169,12 @@ export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
   const isLooked = (moment: SQL) => countsForTrouble(moment, now, scope.day === undefined ? undefined : 23);
-  const newest: Asks<NewestBreak> = ask("failing_projects")`
+  const newest: Asks<NewestBreak> = ask`
 select ${pick(failing, "project_slug", "newest_failing_since")}
 from ${failingFrom(scope.day)}
 order by ${failing.newest_failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
 limit 1`;
-  const broke: Asks<BrokeDay> = ask("recoveries")`
+  const broke: Asks<BrokeDay> = ask`
 select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
   count(distinct ${streak.project_id}) filter (where ${streak.worked_before}) as had_worked,
@@ -183,14 +183,14 @@ from ${streak}
 where ${since(streak.broke_at, "29 days")}
 group by days_before
 order by days_before`;
-  const rates: Asks<RateRow> = ask("fact_builds")`
+  const rates: Asks<RateRow> = ask`
 select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
   count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
 from ${build}
 where ${build.triggered_on} >= (${ago("8 days")})::date
   and ${since(build.triggered_at, "8 days")}
 group by is_last_day`;
-  const days: Asks<RateDay> = ask("success_rate_daily")`
+  const days: Asks<RateDay> = ask`
 select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
 where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
@@ -229,7 +229,7 @@ export interface FailingKind {
 /** The failing projects by kind of error; those of one maintainer where one is named. */
 export function askForFailing(scope: NowScope, mine?: Mine): Asks<FailingKind> {
   const { ago } = momentsOf(scope);
-  return ask("failing_projects")`
+  return ask`
 select ${failing.error_class}, count(*) as projects,
   count(*) filter (where ${failing.is_main_failing}) as main,
   count(*) filter (where ${failing.worked_before}) as worked,
@@ -249,7 +249,7 @@ export interface KindCount {
 /** The failures of the 24 hours by kind, the most frequent first. */
 export function askForKinds(scope: NowScope): Asks<KindCount> {
   const { ago, since } = momentsOf(scope);
-  return ask("fact_builds")`
+  return ask`
 select ${build.error_class},
   count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) as failures,
   count(*) filter (where ${build.triggered_at} <= ${ago("24 hours")}) / 28.0 as usual
@@ -274,7 +274,7 @@ interface OpenCounts {
 export function askForOpenCounts(scope: NowScope): Asks<OpenCounts> | null {
   if (scope.day !== undefined) return null;
   const { ago } = momentsOf(scope);
-  return ask("open_builds")`
+  return ask`
 select count(*) as builds,
   count(*) filter (where ${open.outcome} = 'stuck') as stuck,
   count(*) filter (where ${open.outcome} = 'stuck' and ${open.triggered_at} > ${ago("24 hours")}) as lately,
@@ -290,7 +290,7 @@ interface FixedCounts {
 
 export function askForFixedCounts(scope: NowScope): Asks<FixedCounts> {
   const { since } = momentsOf(scope);
-  return ask("recoveries")`
+  return ask`
 select count(*) as series, count(distinct ${streak.project_id}) as projects
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}`;
@@ -303,7 +303,7 @@ export interface Totals {
   readonly first_day: string | null;
 }
 
-export const askForTotals = (): Asks<Totals> => ask("freshness")`
+export const askForTotals = (): Asks<Totals> => ask`
 select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
   (select sum(${byType.finished}) from ${byType}) as finished,
   (select min(${date.day}) from ${date}) as first_day`;

@@ -86,7 +86,7 @@ interface OpenBuild {
   readonly last_seen_at: string | null;
 }
 
-const askForOpen = (): Asks<OpenBuild> => ask("open_builds")`
+const askForOpen = (): Asks<OpenBuild> => ask`
 select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
 from ${open}
 order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`;
@@ -141,7 +141,7 @@ interface FixedSeries {
 
 function askForFixed(scope: NowScope): Asks<FixedSeries> {
   const { since } = momentsOf(scope);
-  return ask("recoveries")`
+  return ask`
 select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "broke_at", "failures", "error_class")}
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}

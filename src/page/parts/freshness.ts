@@ -162,7 +162,7 @@ function readFreshness(
 const walk = relation("walks");
 
 /** The median time between the last looks at the builds; null where there was one. */
-const USUAL_GAP: Asks<{ readonly usual_s: number | null }> = ask("walks")`
+const USUAL_GAP: Asks<{ readonly usual_s: number | null }> = ask`
 select percentile_disc(0.5) within group (order by gap_s) as usual_s
 from (
   select extract(epoch from started_at - lag(started_at) over (order by run_id))::float8 as gap_s

@@ -17,16 +17,14 @@ export interface Incident {
 
 /** The hours with trouble that `isShown` holds for, the newest first. */
 export const askForIncidents = (isShown: (hour: SQL) => SQL, most: number): Asks<Incident> =>
-  ask("incident_hours")`
+  ask`
 select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}${onPage`, count(*) over () as hours`}
 from ${incident}
 where ${isShown(incident.hour)}
 order by ${incident.hour} desc${onPage`\nlimit ${inline(most)}`}`;
 
 /** The number of hours in which eight projects or more built, which it takes to show trouble; `isShown` is about builds. */
-export const askForHoursLookedAt = (isShown: SQL): Asks<{ readonly looked_at: number }> => ask(
-  "incident_hours",
-)`
+export const askForHoursLookedAt = (isShown: SQL): Asks<{ readonly looked_at: number }> => ask`
 select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})

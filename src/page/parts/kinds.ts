@@ -60,7 +60,7 @@ const kind = relation("error_classes");
 const rule = relation("error_rules");
 
 /** All kinds of error: those of the rules, and those of builds. */
-export const KINDS: Asks<{ readonly kind: string }> = ask("error_rules")`
+export const KINDS: Asks<{ readonly kind: string }> = ask`
 select ${rule.class} as kind from ${rule} union select ${kind.error_class} from ${kind} union select 'unclassified'`;
 
 /** Throws ConfigError that names the nearest kinds. */
@@ -83,7 +83,7 @@ export interface KindDay {
 /** The failures of each day by kind, of the period and of the one before it. */
 export function askForKinds({ start, last }: Period): Asks<KindDay> {
   const kind = pick(daily, "day", "error_class");
-  return ask("error_fingerprints_daily")`
+  return ask`
 select ${kind}, sum(${daily.failures}) as failures
 from ${daily}
 where ${within(daily.day, start, last)}

@@ -117,9 +117,8 @@ export const lengthWords = (days: number): string =>
 const date = relation("dim_dates");
 
 /** The first day with a known build. */
-export const FIRST_DAY: Asks<{ readonly first_day: string | null }> = ask(
-  "dim_dates",
-)`select min(${date.day}) as first_day from ${date}`;
+export const FIRST_DAY: Asks<{ readonly first_day: string | null }> =
+  ask`select min(${date.day}) as first_day from ${date}`;
 
 /** A day of a period as a date. */
 export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;

@@ -85,7 +85,7 @@ const MOST_LINES = 20;
 export function askForRising(at: Date): Asks<RisingLine> {
   const now = sql`${at.toISOString()}::timestamptz`;
   const isLast = sql`${build.triggered_at} > ${now} - interval '24 hours'`;
-  return ask("error_lines")`
+  return ask`
 select lately.*, ${known.error_line}
 from (
   select ${build.error_line_id}, count(*) filter (where ${isLast}) as failures, count(*) filter (where not ${isLast}) as failures_before,

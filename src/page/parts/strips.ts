@@ -167,9 +167,7 @@ interface MainDayRow {
 }
 
 /** A row for each of these projects and each day with such a build. */
-export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> => ask(
-  "fact_builds",
-)`
+export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> => ask`
 select shown.project_id, days.*
 from ${shownProjects(projectIds)}
 cross join lateral (
@@ -186,7 +184,7 @@ cross join lateral (
 order by shown.project_id, day`;
 
 /** The days on which somebody looked. */
-const askForKnownDays = (at: Date): Asks<{ readonly day: string }> => ask("success_rate_daily")`
+const askForKnownDays = (at: Date): Asks<{ readonly day: string }> => ask`
 select ${daily.day}
 from ${daily}
 where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`;

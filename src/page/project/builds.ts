@@ -68,7 +68,7 @@ interface BuildRow {
   readonly error_class: string | null;
 }
 
-const askForBuilds = (scope: ProjectScope): Asks<BuildRow> => ask("fact_builds")`
+const askForBuilds = (scope: ProjectScope): Asks<BuildRow> => ask`
 select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
 from ${build}
 where ${isChosen(scope)}
@@ -76,7 +76,7 @@ order by ${NEWEST}${onPage`
 limit ${inline(STRIP_BUILDS)} offset ${(scope.choice.page - 1) * STRIP_BUILDS}`}`;
 
 /** The number of builds that the choice has. */
-const askForChosen = (scope: ProjectScope): Asks<{ readonly builds: number }> => ask("fact_builds")`
+const askForChosen = (scope: ProjectScope): Asks<{ readonly builds: number }> => ask`
 ${
   isNarrowed(scope.choice.only)
     ? sql`select count(*) as builds from ${build} where ${isChosen(scope)}`
@@ -97,7 +97,7 @@ function isChosen(scope: ProjectScope): SQL {
 }
 
 const askForVersionNames = (projectId: string): Asks<{ readonly version_slug: string }> =>
-  ask("dim_versions")`
+  ask`
 select distinct ${version.version_slug}
 from ${version}
 where ${version.project_id} = ${projectId}

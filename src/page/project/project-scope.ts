@@ -82,7 +82,7 @@ export function askForTotals(scope: ProjectScope): Asks<TotalsRow> {
   const today = sql`${scope.at.toISOString().slice(0, 10)}::date`;
   const ago = (span: string) =>
     sql`${scope.at.toISOString()}::timestamptz - interval ${sql.raw(`'${span}'`)}`;
-  return ask("success_rate_by_project")`
+  return ask`
 select ${pick(total, "builds", "finished", "succeeded", "first_triggered_at")}, weeks.*
 from ${total}
 cross join (
@@ -101,7 +101,7 @@ export interface RecentBuild {
 }
 
 /** The builds whose rate is shown, and those before them. */
-export const askForRecent = (scope: ProjectScope): Asks<RecentBuild> => ask("fact_builds")`
+export const askForRecent = (scope: ProjectScope): Asks<RecentBuild> => ask`
 select ${build.outcome}, ${build.finished_before} is not null and (${isKnownTime(build.duration_s_min, build.duration_s_max)}) is not true as is_untimed
 from ${build}
 where ${isOf(scope)}
@@ -124,7 +124,7 @@ export interface FailingSeries extends Series, Failing {
 }
 
 /** The series that fail: the main docs first, then the newest break. */
-export const askForFailing = ({ subject }: ProjectScope): Asks<FailingSeries> => ask("failing_now")`
+export const askForFailing = ({ subject }: ProjectScope): Asks<FailingSeries> => ask`
 select ${pick(failing, ...columnsOf("failing_now"))}${onPage`, count(*) over () as total, min(${failing.failing_since}) over () as oldest`}
 from ${failing}
 where ${failing.project_id} = ${subject.id}
@@ -148,7 +148,7 @@ export function askForSeries(scope: ProjectScope): Asks<BuiltSeries> {
   const { id, mainVersion } = scope.subject;
   const of = relation("dim_versions", "version");
   const broken = relation("failing_now", "failing");
-  return ask("fact_builds")`
+  return ask`
 select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
   ${broken.first_failed_build_id} is not null as is_failing,${onPage` count(*) over () as total,`}
   ${of.version_slug} = ${mainVersion} and series.type = 'html' and not ${of.is_deleted} as is_main
@@ -182,7 +182,7 @@ export async function findStrips<S extends Series>(
   }));
   const isOf = sql`${own.project_id} = ${subject.id} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
     and ${own.reference} is not distinct from shown.reference`;
-  const question: Asks<StripRow & { readonly place: number }> = ask("fact_builds")`
+  const question: Asks<StripRow & { readonly place: number }> = ask`
 select shown.place, last.outcomes
 from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
 ${lastOutcomes(isOf, NEWEST, SERIES_STRIP)}`;

@@ -125,14 +125,14 @@ interface OpenRow extends BuildRow {
 function askForVerdict(scope: ProjectScope) {
   const { id, mainVersion } = scope.subject;
   /** The last finished build of the main documentation. */
-  const main: Asks<BuildRow> = ask("fact_builds")`
+  const main: Asks<BuildRow> = ask`
 select ${pick(build, "build_id", "outcome", "triggered_at")}
 from ${build}
 where ${isOf(scope)} and ${build.version_slug} = ${mainVersion} and ${build.type} = 'html' and ${build.succeeded} is not null
   and ${build.version_id} in (select ${version.version_id} from ${version} where not ${version.is_deleted})
 order by ${NEWEST}
 limit 1`;
-  const openBuilds: Asks<OpenRow> = ask("open_builds")`
+  const openBuilds: Asks<OpenRow> = ask`
 select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
   count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
 from ${open}
@@ -331,7 +331,7 @@ interface CauseRow {
 
 const newestOf = (column: SQL): SQL => sql`(array_agg(${column} order by ${NEWEST}))[1]`;
 
-const askForCauses = (scope: ProjectScope): Asks<CauseRow> => ask("fact_builds")`
+const askForCauses = (scope: ProjectScope): Asks<CauseRow> => ask`
 select ${pick(build, "error_class", "error_line_id")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
   ${newestOf(build.build_id)} as last_build_id,
   ${newestOf(build.error_line)} as example, count(distinct ${build.error_line}) as places,

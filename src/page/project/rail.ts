@@ -44,7 +44,7 @@ export const fixed = block({
   id: "fixed",
   narrowedBy: OWN,
   asks: ({ subject: { id } }: ProjectScope): { rows: Asks<FixedSeries> } => ({
-    rows: ask("recoveries")`
+    rows: ask`
 select ${pick(streak, "version_slug", "type", "broke_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
   count(*) over () as total`}
 from ${streak}
@@ -80,7 +80,7 @@ export const times = block({
   id: "times",
   narrowedBy: OWN,
   asks(scope: ProjectScope) {
-    const rows: Asks<TimedBuild> = ask("fact_builds")`
+    const rows: Asks<TimedBuild> = ask`
 select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
 from ${build}
 where ${isOf(scope)} and ${isKnownTime(build.duration_s_min, build.duration_s_max)}

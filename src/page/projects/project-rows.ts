@@ -220,7 +220,7 @@ export const isState = (text: string | undefined): text is State =>
 
 /** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return ask("project_states")`${pageOf(choice, project, isFound(choice))}`;
+  return ask`${pageOf(choice, project, isFound(choice))}`;
 }
 
 /** A project with the counts of all; nulls in place of the project where the page has none. */
@@ -238,7 +238,7 @@ export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProje
     ([name, { condition }]) => sql`count(*) filter (where ${condition}) as all_${sql.raw(name)},
     count(*) filter (where ${condition} and is_found) as found_${sql.raw(name)}`,
   );
-  return ask("project_states")`
+  return ask`
 with project as materialized (
   select *, ${isFound(choice)} as is_found from ${project}
 )
@@ -270,7 +270,7 @@ function isFound({ q, mine }: ProjectsChoice): SQL {
 
 /** The states of the projects with these slugs. */
 export function askForSlugs(slugs: readonly string[]): Asks<ProjectState> {
-  return ask("project_states")`
+  return ask`
 select ${pick(project, ...columnsOf("project_states"))}
 from ${project}
 where ${project.project_slug} in (select json_array_elements_text(${JSON.stringify(slugs)}::text::json))
@@ -292,7 +292,7 @@ function askForProjectStrips(
       order by ${order}${byId}
       limit ${inline(ROW_STRIP_BUILDS)}
     )`;
-  return ask("fact_builds")`
+  return ask`
 select shown.project_id, last.outcomes
 from ${shownProjects(projectIds)}
 cross join lateral (
@@ -308,7 +308,7 @@ cross join lateral (
 
 /** The series that fail in each of these projects. */
 function askForFailing(projectIds: readonly string[]): Asks<FailingRow> {
-  return ask("failing_now")`
+  return ask`
 select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
 from ${shownProjects(projectIds)}
 cross join lateral (

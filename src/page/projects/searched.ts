@@ -47,7 +47,7 @@ export async function findSearched(tx: TransactionSql, searched: string): Promis
       ? sql`${project.project_id} = ${projectId}`
       : sql`${project.project_slug} = ${host}`;
   const { slug } = await askEach(tx, {
-    slug: ask("dim_projects")`select ${project.project_slug} from ${project} where ${isMeant} limit 1`,
+    slug: ask`select ${project.project_slug} from ${project} where ${isMeant} limit 1`,
   });
   return String(slug[0]?.project_slug ?? text);
 }

@@ -49,7 +49,7 @@ export const why = block({
 export const askForKindsOf = ({ period, type }: TrendsScope): Asks<KindDay> =>
   type === undefined
     ? askForKinds(period)
-    : ask("fact_builds")`
+    : ask`
 select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
 from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, period.start, period.last)} and ${build.type} = ${type}
@@ -129,7 +129,7 @@ function askForFormats(scope: TrendsScope): Asks<FormatRow> {
   const { start, first, last } = scope.period;
   const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
   const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
-  return ask("fact_builds")`
+  return ask`
 select ${build.type},
   count(${build.succeeded}) ${of} as finished,
   sum(${build.succeeded}) ${of} as succeeded,
@@ -205,8 +205,7 @@ interface PlainRow {
   readonly succeeded_without_platform: number;
 }
 
-const askForPlain = (period: Period): Asks<PlainRow> =>
-  ask("success_rate_without_platform")`${plainOf(period)}`;
+const askForPlain = (period: Period): Asks<PlainRow> => ask`${plainOf(period)}`;
 
 /** The hours with trouble of the period. */
 export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>

@@ -256,7 +256,7 @@ ${plainOf(period)}
   ) as plain
 ) as plain using (is_this_period)`;
   // A break on the last day of each period has not had a day yet, and a series that never worked did not break.
-  return ask("success_rate_daily")`
+  return ask`
 select *
 from (
   select day >= ${dateOf(first)} as is_this_period, min(day) as first_day, max(day) as last_day,

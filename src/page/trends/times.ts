@@ -50,14 +50,14 @@ export const durations = block({
   and ${isLate(scope)}`;
     return {
       // By day; the row without a day is about all of them.
-      rows: ask("fact_builds")`
+      rows: ask`
 select ${build.triggered_on} as day, count(*) as finished, count(*) filter (where ${isTimed}) as known,
   ${percentiles("took", build.duration_s_min, build.duration_s_max, isTimed)}
 from ${build}
 where ${isFinished}
 group by grouping sets ((day), ())
 order by day nulls first`,
-      timed: ask("fact_builds")`
+      timed: ask`
 select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
 from ${build}
 where ${isFinished} and ${isTimed}
@@ -178,7 +178,7 @@ export const phases = block({
   asks(scope: TrendsScope): { rows: Asks<PhaseRow> } {
     const isKnown = sql`${isWaitKnown} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
     return {
-      rows: ask("fact_builds")`
+      rows: ask`
 select count(${build.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
   ${percentiles("queued", build.queued_s_min, build.queued_s_max, isKnown)},
   ${percentiles("building", build.building_s_min, build.building_s_max, isKnown)}
@@ -215,7 +215,7 @@ export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope): { rows: Asks<WaitRow> } => ({
-    rows: ask("fact_builds")`
+    rows: ask`
 select extract(hour from ${build.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
   count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", build.queued_s_min, build.queued_s_max, isWaitKnown)}
 from ${build}
@@ -323,7 +323,7 @@ export const backlog = block({
   asks({ period: { first, last } }: TrendsScope): { rows: Asks<OpenRow> } {
     const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
     return {
-      rows: ask("backlog")`
+      rows: ask`
 select (${open.hour} at time zone 'UTC')::date as day, count(*) as hours, count(*) ${isKnown} as known,
   max(${open.open_min}) ${isKnown} as open_min, max(${open.open_max}) ${isKnown} as open_max
 from ${open}

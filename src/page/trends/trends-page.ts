@@ -43,7 +43,7 @@ const TRENDS: BlockPage<TrendsScope> = {
 const byType = relation("success_rate_by_type");
 
 /** The formats of all builds. */
-const TYPES: Asks<{ readonly type: string }> = ask("success_rate_by_type")`
+const TYPES: Asks<{ readonly type: string }> = ask`
   select ${byType.type} from ${byType} order by ${byType.builds} desc, ${byType.type}`;
 
 const SHORTENED = html`<p class="limit" role="status"><span>One format can be looked at for ${MOST_BUILD_DAYS} days at

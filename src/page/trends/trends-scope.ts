@@ -41,7 +41,7 @@ const turn = relation("broke_daily");
 type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
 
 /** Each day of both periods. */
-export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask("success_rate_daily")`
+export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask`
 select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
 from ${daysAndTurns(scope)}
 order by day`;

@@ -31,7 +31,7 @@ export const flaky = block({
   id: "flaky",
   narrowedBy: { type: null },
   asks: ({ type }: TrendsScope): { rows: Asks<FlakyRow> } => ({
-    rows: ask("instability")`
+    rows: ask`
 select ${pick(series, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")}${onPage`,
   count(*) over () as series`}
 from ${series}${where(sql`${series.is_flaky}`, type !== undefined && sql`${series.type} = ${type}`)}
@@ -117,7 +117,7 @@ export const repairs = block({
   id: "repairs",
   narrowedBy: CHOSEN,
   asks: ({ period, type }: TrendsScope): { rows: Asks<RepairRow> } => ({
-    rows: ask("time_to_recover")`
+    rows: ask`
 select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
 from ${repair}
 where ${repair.project_id} is null and ${repair.type} ${type === undefined ? sql`is null` : sql`= ${type}`}

@@ -178,13 +178,12 @@ export interface Computed {
 
 /** Work that is due besides what writers noted. */
 interface Due {
-  /** Classify all failures again. */
+  /** Classifies all failures again. */
   reclassify: boolean;
-  /** Compare all facts with their builds. */
+  /** Compares all facts with their builds. */
   isCheckDue: boolean;
-  /** Count builds whose date was beyond tomorrow, and is not any more. */
+  /** A build was dated beyond tomorrow, and is not any more. A year has begun that the calendar lacks. */
   isAheadOver: boolean;
-  /** Add a year that has begun to the calendar. */
   isCalendarOver: boolean;
 }
 

@@ -6,11 +6,7 @@ import { rollupBuilds } from "../stored/answers.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 /** The failures of a class, as stored before and by the current rules. */
-interface ClassCount {
-  class: string;
-  before: number;
-  after: number;
-}
+type ClassCount = { class: string; before: number; after: number };
 
 interface ReclassifyOptions extends RefreshOptions {
   sql: Sql;

@@ -269,12 +269,9 @@ export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): 
     return null;
   } catch (error) {
     const hint = error instanceof StoreError ? error.hint : undefined;
-    const next =
-      error instanceof RefreshError
-        ? "the next refresh computes everything anew"
-        : "the next refresh tries again";
+    const next = error instanceof RefreshError ? "computes everything anew" : "tries again";
     if (!signal?.aborted)
-      log.error({ error: messageOf(error), hint }, `could not refresh the reports; ${next}`);
+      log.error({ error: messageOf(error), hint }, `could not refresh the reports; the next refresh ${next}`);
     return error;
   }
 }
