@@ -1,5 +1,6 @@
 import { HttpStatusError } from "../../src/base/errors.ts";
-import { createGuessRecord, type FetchedPage, type PageSource } from "../../src/mirror/walk/page.ts";
+import type { FetchedPage } from "../../src/mirror/walk/page.ts";
+import { createGuessRecord, type PageSource } from "../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/resources/page-request.ts";
 
 /**

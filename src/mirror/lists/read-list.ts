@@ -16,7 +16,8 @@ import { createEarlierPages, createPageMemory, type PageMemory } from "../load/p
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse, type WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
-import { createPageSource, type FetchedPage } from "../walk/page.ts";
+import type { FetchedPage } from "../walk/page.ts";
+import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
 import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";

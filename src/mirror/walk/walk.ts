@@ -6,8 +6,9 @@ import type { Resource } from "../../resources/resources.ts";
 import { fateOf, isRefusal } from "../api/fates.ts";
 import type { Course, WalkOutcome } from "./course.ts";
 import { createIdSet } from "./id-set.ts";
-import type { FetchedPage, Hole, Page, PageSource } from "./page.ts";
+import type { FetchedPage, Hole, Page } from "./page.ts";
 import type { PageSize } from "./page-size.ts";
+import type { PageSource } from "./page-source.ts";
 import { createSections, type Section } from "./sections.ts";
 
 /** The retries of an enlarged page, and of a part of a page that failed, because the page has had its own. */

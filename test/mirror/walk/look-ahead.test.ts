@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Client, FetchOptions, JsonReply } from "../../../src/mirror/api/client.ts";
 import { createCourse } from "../../../src/mirror/walk/course.ts";
-import { createLookAheadRoom, createPageSource, lookAheadOf } from "../../../src/mirror/walk/page.ts";
+import { createLookAheadRoom, createPageSource, lookAheadOf } from "../../../src/mirror/walk/page-source.ts";
 import { createWalk } from "../../../src/mirror/walk/walk.ts";
 import { parsePageRequest } from "../../../src/resources/page-request.ts";
 

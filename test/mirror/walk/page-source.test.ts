@@ -3,12 +3,12 @@ import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
+import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import {
   createLookAheadRoom,
   createPageSource,
   type PageSourceOptions,
-  type RememberedPage,
-} from "../../../src/mirror/walk/page.ts";
+} from "../../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";

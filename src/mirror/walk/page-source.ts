@@ -1,0 +1,192 @@
+import { type PageRequest, requestText } from "../../resources/page-request.ts";
+import type { Resource } from "../../resources/resources.ts";
+import type { Client } from "../api/client.ts";
+import {
+  type FetchedPage,
+  type ParsedPage,
+  parseKnownMeta,
+  parseListPage,
+  type RememberedPage,
+} from "./page.ts";
+
+/** The most bytes asked for ahead. More is no faster: pages take longer to load than to arrive. */
+const MOST_BYTES = 4.5 * 1024 * 1024;
+
+export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
+
+/**
+ * The memory for pages until they are stored, shared by all lists that are walked at the same time. A page asked for ahead
+ * needs room (`take`); the page that a walk waits for takes it even where there is none (`hold`), so that each list goes on.
+ */
+export function createLookAheadRoom() {
+  let left = MOST_BYTES;
+  return {
+    take(bytes: number): boolean {
+      if (bytes > left) return false;
+      left -= bytes;
+      return true;
+    },
+    hold(bytes: number): void {
+      left -= bytes;
+    },
+    give(bytes: number): void {
+      left += bytes;
+    },
+    isOverdrawn: () => left < 0,
+  };
+}
+
+/** The pages asked for ahead: twice the requests in flight, so that these go on while the walk waits. */
+export const lookAheadOf = (concurrency: number) => 2 * concurrency;
+
+/** A list that changes or is narrowed causes some wrong guesses. */
+const FORGIVEN_MISSES = 3;
+const HITS_PER_MISS = 16;
+
+/** How often pages asked for ahead were wanted, or dropped: whether asking is still worth it. */
+export function createGuessRecord() {
+  let hits = 0;
+  let misses = 0;
+  return {
+    hit(): void {
+      hits += 1;
+    },
+    miss(): void {
+      misses += 1;
+    },
+    get isGood(): boolean {
+      return misses <= FORGIVEN_MISSES + hits / HITS_PER_MISS;
+    },
+  };
+}
+
+export type PageSource = ReturnType<typeof createPageSource>;
+
+export interface PageSourceOptions {
+  client: Client;
+  resource: Resource;
+  /** The most pages asked for ahead of the current one (`lookAheadOf`). */
+  lookAhead: number;
+  /** @default room of its own */
+  room?: LookAheadRoom;
+  /** Finds an earlier page with this `bodyHash`. @default there is none */
+  recall?: (bodyHash: string) => Promise<RememberedPage | null>;
+  /** A page that was just fetched: the first time that it is wanted, it is not asked for. */
+  recent?: FetchedPage | null;
+  signal?: AbortSignal;
+}
+
+interface Guess {
+  request: PageRequest;
+  page: Promise<FetchedPage>;
+  bytes: number;
+  abort: AbortController;
+}
+
+/** Asks ahead for pages that will probably come next, so that a slow line is used fully; not after too many wrong guesses. */
+export function createPageSource(options: PageSourceOptions) {
+  const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
+  let { recent = null } = options;
+  const ahead = new Map<string, Guess>();
+  const guesses = createGuessRecord();
+  const giveUp = () => {
+    for (const { abort } of ahead.values()) abort.abort(signal?.reason);
+  };
+  signal?.addEventListener("abort", giveUp, { once: true });
+
+  type FoundPage = ParsedPage | (Pick<FetchedPage, "meta" | "ids" | "known"> & { records: null });
+
+  async function fetchPage(
+    request: string,
+    until: AbortSignal | undefined,
+    priority: number,
+    retries?: number,
+  ): Promise<FetchedPage> {
+    const reply = await client.fetchJson<FoundPage>(request, {
+      parse: (value, url) => parseListPage(value, resource, url, client),
+      ...(recall && { recall: (hash) => recallPage(hash, recall) }),
+      priority,
+      ...(retries !== undefined && { retries }),
+      ...(until && { signal: until }),
+    });
+    const { value, hash, bytes, sentAt, receivedAt, tookMs } = reply;
+    return { ...value, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt, tookMs };
+  }
+
+  async function recallPage(hash: string, find: NonNullable<typeof recall>) {
+    const known = await find(hash);
+    return (
+      known &&
+      ((envelope: unknown, url: string): FoundPage => {
+        const { shift: _, ...same } = known.meta;
+        const meta = envelope === null ? same : parseKnownMeta(envelope, known, resource, url);
+        return { meta, ids: known.ids, records: null, known };
+      })
+    );
+  }
+
+  function drop(isVain: (request: PageRequest) => boolean): void {
+    const vain = [...ahead].filter(([, { request }]) => isVain(request));
+    if (vain.length === 0) return;
+    guesses.miss();
+    for (const [text, guess] of vain) {
+      guess.abort.abort(new Error("another page was wanted"));
+      remove(text, guess);
+    }
+  }
+
+  function remove(text: string, { bytes }: Guess): void {
+    ahead.delete(text);
+    room.give(bytes);
+  }
+
+  return {
+    /** Throws what the client throws. Pages asked for ahead stay, unless the walk has passed them or their size changed. */
+    async take(request: PageRequest, retries?: number): Promise<FetchedPage> {
+      const text = requestText(request);
+      const known = recent?.request === text ? recent : null;
+      recent = null;
+      if (known) return known;
+      const guess = ahead.get(text);
+      if (guess) {
+        guesses.hit();
+        remove(text, guess);
+        const giveUpThis = () => guess.abort.abort(signal?.reason);
+        signal?.addEventListener("abort", giveUpThis, { once: true });
+        return guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
+      }
+      drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
+      // Before the pages asked for ahead, because the walk waits for it.
+      return fetchPage(text, signal, 1, retries);
+    },
+    lookAhead,
+    /** Asks for the pages at these offsets, each as in `like`. Drops those asked for earlier that are not among them. */
+    askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void {
+      const wanted = new Set(offsets);
+      drop(({ limit, offset }) => limit !== like.limit || !wanted.has(offset));
+      if (!guesses.isGood || signal?.aborted) return;
+      for (const offset of offsets.slice(0, lookAhead)) {
+        const request = { ...like, offset };
+        const text = requestText(request);
+        if (ahead.has(text)) continue;
+        if (!room.take(pageBytes)) return;
+        const abort = new AbortController();
+        const page = fetchPage(text, abort.signal, 0, retries);
+        // A failure matters only when the page is needed. `take` then throws it.
+        page.catch(() => {});
+        ahead.set(text, { request, page, bytes: pageBytes, abort });
+      }
+    },
+    get pending(): number[] {
+      return [...ahead.values()].map(({ request }) => request.offset);
+    },
+    isServiceUp: () => client.isUp(signal),
+    close(): void {
+      signal?.removeEventListener("abort", giveUp);
+      for (const [text, guess] of ahead) {
+        guess.abort.abort(new Error("the walk is over"));
+        remove(text, guess);
+      }
+    },
+  };
+}
