@@ -229,6 +229,7 @@ export function createModelList(options: ModelOptions) {
     return {
       meta: { ...meta, showsOrder: showsOrder && isSorted, ...(ties.length > 0 && { ties }) },
       ids: shown.filter(({ isNamed }) => isNamed).map(({ id }) => String(id)),
+      dates: null,
       records: shown,
       request: text,
       bodyHash: "",

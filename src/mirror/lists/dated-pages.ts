@@ -7,7 +7,7 @@ import { countShownIn } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
 import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
-import { datesOf, type FetchedPage } from "../walk/page.ts";
+import { type FetchedPage, readDates, shownDates } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
 import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
@@ -44,7 +44,7 @@ export async function findDifferences(
   const source = createPageSource({ client, resource: "build", lookAhead: 0, signal });
   const settled = settlePages(run, { ...settling, resource: "build", memory: null });
   const unstored = await patience("find the dates of builds in quarantine", () => findUnstoredDates(sql));
-  const dates = unstored.flatMap((date) => datesOf([{ date }]) ?? []);
+  const dates = unstored.flatMap((date) => readDates([{ date }], client) ?? []);
   let latest = Promise.resolve();
   let hasMoved = false;
   let requests = 0;
@@ -111,9 +111,10 @@ export async function findDifferences(
 }
 
 /** Null for a page that does not show its order, or not all of itself, or contradicts its count. */
-export function toDatedPage({ request, meta, ids, records }: FetchedPage, unshown: number): DatedPage | null {
+export function toDatedPage(page: FetchedPage, unshown: number): DatedPage | null {
+  const { request, meta, ids } = page;
   const at = parsePageRequest(request);
-  const dates = records && datesOf(records);
+  const dates = shownDates(page);
   const { totalCount, count } = meta;
   if (!at || !dates || totalCount === null || count !== ids.length) return null;
   const { offset } = at;

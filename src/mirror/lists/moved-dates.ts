@@ -1,7 +1,7 @@
 import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { findDatesInChange } from "../../store/ledger/list-freshness.ts";
 import { type RunParts, recordDrift } from "../load/loader.ts";
-import { datesOf, type FetchedPage } from "../walk/page.ts";
+import { type FetchedPage, shownDates } from "../walk/page.ts";
 import { namesZone } from "../walk/read-date.ts";
 
 /** Fewer may have been corrected one by one. */
@@ -22,8 +22,9 @@ export interface MovedDates {
 const UNMOVED: MovedDates = { isMoved: false, byMs: null, isFar: false, isZoned: false };
 
 /** Compares the dates of a page with the stored ones. Call it before the page is stored. */
-export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): Promise<MovedDates> {
-  const dates = records && datesOf(records);
+export async function findMovedDates(sql: Sql, page: FetchedPage): Promise<MovedDates> {
+  const { ids, records } = page;
+  const dates = shownDates(page);
   if (!dates || dates.length !== ids.length) return UNMOVED;
   const [row] = await sql<{ known: number; moved: number; far: number; alike: number; by: number | null }[]>`
     with build as (
@@ -36,7 +37,7 @@ export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): P
     from build cross join usual`;
   if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return UNMOVED;
   const isOne = row.alike >= 0.9 * row.moved;
-  const isZoned = records.some((record) => namesZone((record as { date?: unknown }).date));
+  const isZoned = records?.some((record) => namesZone((record as { date?: unknown }).date)) ?? false;
   return { isMoved: true, byMs: isOne ? row.by : null, isFar: row.far * 2 > row.moved, isZoned };
 }
 

@@ -16,7 +16,7 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
-import { datesOf, type FetchedPage, type Page } from "../walk/page.ts";
+import { type FetchedPage, isNewestFirst, type Page, shownDates } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
@@ -221,18 +221,18 @@ async function readOnce(
 }
 
 /** Why the first page of a head says nothing of what is new. */
-function whyDistrusted({ records }: Page, moved: MovedDates): string | undefined {
+function whyDistrusted({ meta, dates }: Page, moved: MovedDates): string | undefined {
   if (moved.isMoved)
     return moved.byMs === null ? "most of its builds have another date than before" : describeMove(moved);
-  const isReversed = records && datesOf(records) === null && datesOf(records.toReversed()) !== null;
+  const isReversed = !meta.showsOrder && dates !== null && isNewestFirst(dates.toReversed());
   return isReversed ? "its builds come with the oldest first" : undefined;
 }
 
 /** The ids of a page without builds that are dated a day ahead: they stay on top, whatever comes. A day, for any zone. */
-function withoutAhead({ ids, records, observedAt }: Page): string[] {
-  const dates = records && datesOf(records);
-  const latest = new Date(observedAt.getTime() + DAY_MS).toISOString();
-  return ids.filter((_, at) => (dates?.[at] ?? "") < latest);
+function withoutAhead(page: Page): string[] {
+  const dates = shownDates(page);
+  const latest = new Date(page.observedAt.getTime() + DAY_MS).toISOString();
+  return page.ids.filter((_, at) => (dates?.[at] ?? "") < latest);
 }
 
 /**

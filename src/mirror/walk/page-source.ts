@@ -12,24 +12,28 @@ import {
 /** The most bytes asked for ahead. More is no faster: pages take longer to load than to arrive. */
 const MOST_BYTES = 4.5 * 1024 * 1024;
 
-export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
+/** The memory for pages until they are stored, shared by all lists that are walked at the same time. */
+export interface LookAheadRoom {
+  /** For a page asked for ahead. False where there is none. */
+  take(bytes: number): boolean;
+  /** For the page that a walk waits for, even where there is none, so that each list goes on. */
+  hold(bytes: number): void;
+  give(bytes: number): void;
+  isOverdrawn(): boolean;
+}
 
-/**
- * The memory for pages until they are stored, shared by all lists that are walked at the same time. A page asked for ahead
- * needs room (`take`); the page that a walk waits for takes it even where there is none (`hold`), so that each list goes on.
- */
-export function createLookAheadRoom() {
+export function createLookAheadRoom(): LookAheadRoom {
   let left = MOST_BYTES;
   return {
-    take(bytes: number): boolean {
+    take(bytes) {
       if (bytes > left) return false;
       left -= bytes;
       return true;
     },
-    hold(bytes: number): void {
+    hold(bytes) {
       left -= bytes;
     },
-    give(bytes: number): void {
+    give(bytes) {
       left += bytes;
     },
     isOverdrawn: () => left < 0,
@@ -43,7 +47,7 @@ export const lookAheadOf = (concurrency: number) => 2 * concurrency;
 const FORGIVEN_MISSES = 3;
 const HITS_PER_MISS = 16;
 
-/** How often pages asked for ahead were wanted, or dropped: whether asking is still worth it. */
+/** Counts how often pages asked for ahead were wanted, or dropped. `isGood`: asking is still worth it. */
 export function createGuessRecord() {
   let hits = 0;
   let misses = 0;
@@ -60,7 +64,18 @@ export function createGuessRecord() {
   };
 }
 
-export type PageSource = ReturnType<typeof createPageSource>;
+export interface PageSource {
+  /** Throws what the client throws. Pages asked for ahead stay, unless the walk has passed them or their size changed. */
+  take(request: PageRequest, retries?: number): Promise<FetchedPage>;
+  /** The most pages asked for ahead of the current one. */
+  readonly lookAhead: number;
+  /** Asks for the pages at these offsets, each as in `like`. Drops those asked for earlier that are not among them. */
+  askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void;
+  /** The offsets that were asked for ahead. */
+  readonly pending: readonly number[];
+  isServiceUp(): Promise<boolean>;
+  close(): void;
+}
 
 export interface PageSourceOptions {
   client: Client;
@@ -84,7 +99,7 @@ interface Guess {
 }
 
 /** Asks ahead for pages that will probably come next, so that a slow line is used fully; not after too many wrong guesses. */
-export function createPageSource(options: PageSourceOptions) {
+export function createPageSource(options: PageSourceOptions): PageSource {
   const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
   let { recent = null } = options;
   const ahead = new Map<string, Guess>();
@@ -94,7 +109,9 @@ export function createPageSource(options: PageSourceOptions) {
   };
   signal?.addEventListener("abort", giveUp, { once: true });
 
-  type FoundPage = ParsedPage | (Pick<FetchedPage, "meta" | "ids" | "known"> & { records: null });
+  type FoundPage =
+    | ParsedPage
+    | (Pick<FetchedPage, "meta" | "ids" | "known"> & { dates: null; records: null });
 
   async function fetchPage(
     request: string,
@@ -120,7 +137,7 @@ export function createPageSource(options: PageSourceOptions) {
       ((envelope: unknown, url: string): FoundPage => {
         const { shift: _, ...same } = known.meta;
         const meta = envelope === null ? same : parseKnownMeta(envelope, known, resource, url);
-        return { meta, ids: known.ids, records: null, known };
+        return { meta, ids: known.ids, dates: null, records: null, known };
       })
     );
   }
@@ -141,8 +158,7 @@ export function createPageSource(options: PageSourceOptions) {
   }
 
   return {
-    /** Throws what the client throws. Pages asked for ahead stay, unless the walk has passed them or their size changed. */
-    async take(request: PageRequest, retries?: number): Promise<FetchedPage> {
+    async take(request, retries) {
       const text = requestText(request);
       const known = recent?.request === text ? recent : null;
       recent = null;
@@ -160,8 +176,7 @@ export function createPageSource(options: PageSourceOptions) {
       return fetchPage(text, signal, 1, retries);
     },
     lookAhead,
-    /** Asks for the pages at these offsets, each as in `like`. Drops those asked for earlier that are not among them. */
-    askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void {
+    askAhead(offsets, like, pageBytes, retries) {
       const wanted = new Set(offsets);
       drop(({ limit, offset }) => limit !== like.limit || !wanted.has(offset));
       if (!guesses.isGood || signal?.aborted) return;
@@ -177,11 +192,11 @@ export function createPageSource(options: PageSourceOptions) {
         ahead.set(text, { request, page, bytes: pageBytes, abort });
       }
     },
-    get pending(): number[] {
+    get pending() {
       return [...ahead.values()].map(({ request }) => request.offset);
     },
     isServiceUp: () => client.isUp(signal),
-    close(): void {
+    close() {
       signal?.removeEventListener("abort", giveUp);
       for (const [text, guess] of ahead) {
         guess.abort.abort(new Error("the walk is over"));

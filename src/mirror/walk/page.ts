@@ -1,6 +1,5 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { jsonText } from "../../base/text.ts";
-import { type LocalTime, parseLocalTime } from "../../resources/local-time.ts";
 import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -15,7 +14,7 @@ export interface ParsedMeta {
   /** The value that came instead of a count, shortened. */
   badTotal?: string;
   count: number;
-  /** Whether its records prove that the list is sorted. */
+  /** True where its records prove that the list is sorted. */
   showsOrder: boolean;
   /** The places of records that share the sort key of the record before. Absent when there are none. */
   ties?: readonly number[];
@@ -36,6 +35,8 @@ export interface FetchedPage {
   meta: ParsedMeta;
   /** The ids on the page in its order; records without one are left out. That of another resource's record has its name in front. */
   ids: string[];
+  /** Those of builds, in the order of the page (`readDates`). Null when one has none, when the page is `known`, and for other lists. */
+  dates: readonly string[] | null;
   /** Null when the page is `known`: its records are stored already. */
   records: unknown[] | null;
   /** The page of an earlier walk with the same records. */
@@ -64,7 +65,7 @@ export interface RememberedPage extends Pick<FetchedPage, "request" | "bodyHash"
   runId: number;
 }
 
-export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[] };
+export type ParsedPage = Pick<FetchedPage, "meta" | "ids" | "dates"> & { records: unknown[] };
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, source: Source): ParsedPage {
@@ -75,10 +76,11 @@ export function parseListPage(value: unknown, resource: Resource, url: string, s
   const isMany = objects.length > 1 || count(meta.total_count) === 1;
   if (other !== null && isMany && objects.every((record) => otherOf(record) === other))
     throw noPage(url, resource, `its records name themselves ${other.slice(0, 40)}`);
-  if (resource === "build") markZonedDates(objects, source);
+  const dates = resource === "build" ? readDates(objects, source) : null;
   return {
-    meta: { ...readMeta(meta), count: objects.length, ...readOrder(resource, objects) },
+    meta: { ...readMeta(meta), count: objects.length, ...readOrder(dates) },
     ids: objects.map((record) => placeId(record, resource, source.baseUrl)).filter((id) => id !== null),
+    dates,
     records: objects,
   };
 }
@@ -111,7 +113,10 @@ function readMeta({ limit, offset, next, total_count: total }: Envelope["meta"])
   const totalCount = count(total);
   const badTotal = total === undefined ? "missing" : jsonText(total, 60).toWellFormed();
   return {
-    ...{ limit: count(limit), offset: count(offset), next, totalCount },
+    limit: count(limit),
+    offset: count(offset),
+    next,
+    totalCount,
     ...(totalCount === null && { badTotal }),
   };
 }
@@ -128,50 +133,37 @@ function count(told: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-const LOCAL_DATE = Symbol("a date that is not written as local time, as readDate reads it");
-
-/** Done where the zone is known. The mark is none of the record's own keys, so that nobody stores or prints it. */
-function markZonedDates(records: readonly unknown[], source: Source): void {
+/**
+ * The dates of builds as local time of the service, as texts of one length, so that they compare as the moments do. Null
+ * where one of them has none.
+ */
+export function readDates(records: readonly unknown[], source: Source): string[] | null {
+  const dates: string[] = [];
   for (const record of records) {
-    const date = (record as { date?: unknown } | null)?.date;
-    if (typeof date !== "string" || parseLocalTime(date)) continue;
-    Object.defineProperty(record, LOCAL_DATE, { value: readDate(date, source) });
+    const { date } = (record ?? {}) as { date?: unknown };
+    const local = typeof date === "string" ? readDate(date, source) : null;
+    if (local === null) return null;
+    dates.push(local.text.includes(".") ? local.text : `${local.text}.000000`);
   }
+  return dates;
 }
 
-function dateOf(record: unknown): LocalTime | null {
-  const { date, [LOCAL_DATE]: local } = (record ?? {}) as { date?: unknown; [LOCAL_DATE]?: LocalTime | null };
-  return local === undefined && typeof date === "string" ? parseLocalTime(date) : (local ?? null);
-}
+/** True where no date is later than the one before. */
+export const isNewestFirst = (dates: readonly string[]) =>
+  dates.every((date, at) => date <= (dates[at - 1] ?? date));
+
+/** The dates of a page that shows its order. Null where it does not. */
+export const shownDates = ({ meta, dates }: Pick<FetchedPage, "meta" | "dates">) =>
+  meta.showsOrder ? dates : null;
 
 /**
  * Builds come newest first by `date`, which never changes, so dates that never rise prove the order. No other list has a
  * key that can be compared here: slugs and names are sorted by the service's database, users and files by no rule.
  */
-export function readOrder(resource: Resource, records: readonly unknown[]) {
-  if (resource !== "build") return { showsOrder: false };
-  const ties: number[] = [];
-  let later: bigint | null = null;
-  for (const [at, record] of records.entries()) {
-    const date = dateOf(record);
-    if (date === null || (later !== null && date.microseconds > later)) return { showsOrder: false };
-    if (date.microseconds === later) ties.push(at);
-    later = date.microseconds;
-  }
+function readOrder(dates: readonly string[] | null): Pick<ParsedMeta, "showsOrder" | "ties"> {
+  if (dates === null || !isNewestFirst(dates)) return { showsOrder: false };
+  const ties = dates.flatMap((date, at) => (date === dates[at - 1] ? [at] : []));
   return { showsOrder: true, ...(ties.length > 0 && { ties }) };
-}
-
-/** The dates of a page of builds, as texts of one length. Null where one has none, or the page does not show its order. */
-export function datesOf(records: readonly unknown[]): string[] | null {
-  const dates: string[] = [];
-  for (const record of records) {
-    const date = dateOf(record);
-    if (date === null) return null;
-    const text = date.text.includes(".") ? date.text : `${date.text}.000000`;
-    if (text > (dates.at(-1) ?? text)) return null;
-    dates.push(text);
-  }
-  return dates;
 }
 
 /** The number of records at the end of a page that share one sort key. 1 without ties, 0 on an empty page. */

@@ -92,6 +92,7 @@ function page(seq: number, second: number, states: Record<string, string>) {
     request: "",
     meta: { limit: 2, offset: 0, next: null, totalCount: null, count: records.length, showsOrder: false },
     ids: Object.keys(states),
+    dates: null,
     records,
     bodyHash: "",
     ...{ bytes: 1, tookMs: 1 },

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import { UnexpectedShapeError } from "../../../src/base/errors.ts";
-import { parseListPage, readOrder, tailOf } from "../../../src/mirror/walk/page.ts";
+import { parseListPage, tailOf } from "../../../src/mirror/walk/page.ts";
 import { requestBehind } from "../../../src/mirror/walk/request-behind.ts";
 import { firstRequest, type NextLink } from "../../../src/resources/page-request.ts";
-import { RESOURCES } from "../../../src/resources/resources.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 2 };
 const BASE = { baseUrl: new URL("http://h/"), sourceTimezone: "Etc/UTC" };
@@ -15,6 +15,7 @@ describe("parsePage", () => {
     expect(parse({ meta: META, objects })).toEqual({
       meta: { limit: 20, offset: 0, next: null, totalCount: 2, count: 3, showsOrder: false },
       ids: ["1", "2"],
+      dates: null,
       records: objects,
     });
   });
@@ -71,6 +72,12 @@ describe("parsePage", () => {
 const builds = (...dates: unknown[]) => dates.map((date) => ({ date }));
 const [LATE, MIDDLE, EARLY] = ["2026-01-03T10:00:00", "2026-01-02T10:00:00", "2025-12-31T23:59:59"];
 
+/** What a page of these records says of its order. */
+function orderOf(resource: Resource, objects: readonly unknown[]) {
+  const { meta } = parseListPage({ meta: META, objects }, resource, "", BASE);
+  return { showsOrder: meta.showsOrder, ...(meta.ties && { ties: meta.ties }) };
+}
+
 describe("the order of a page", () => {
   it.each([
     ["no builds", []],
@@ -79,7 +86,7 @@ describe("the order of a page", () => {
     ["dates that fall by a microsecond", builds("2026-01-03T10:00:00.000002", "2026-01-03T10:00:00.000001")],
     ["a fraction before none", builds("2026-01-03T10:00:00.5", LATE)],
   ])("is shown by %s", (_, records) => {
-    expect(readOrder("build", records)).toEqual({ showsOrder: true });
+    expect(orderOf("build", records)).toEqual({ showsOrder: true });
   });
 
   it.each([
@@ -87,7 +94,7 @@ describe("the order of a page", () => {
     ["equal dates that are spelled in two ways", builds(LATE, "2026-01-03T10:00:00.000000"), [1]],
     ["two groups of equal dates", builds(LATE, LATE, MIDDLE, EARLY, EARLY, EARLY), [1, 4, 5]],
   ])("is shown with its ties by %s", (_, records, ties) => {
-    expect(readOrder("build", records)).toEqual({ showsOrder: true, ties });
+    expect(orderOf("build", records)).toEqual({ showsOrder: true, ties });
   });
 
   it.each([
@@ -99,12 +106,23 @@ describe("the order of a page", () => {
     ["a build without a date", [{}]],
     ["records that are none", [null, 3, "build"]],
   ])("is not shown by %s", (_, records) => {
-    expect(readOrder("build", records)).toEqual({ showsOrder: false });
+    expect(orderOf("build", records)).toEqual({ showsOrder: false });
   });
 
   it.each(RESOURCES.filter((resource) => resource !== "build"))("is not shown by a %s list", (resource) => {
-    expect(readOrder(resource, builds(LATE, MIDDLE))).toEqual({ showsOrder: false });
+    expect(orderOf(resource, builds(LATE, MIDDLE))).toEqual({ showsOrder: false });
   });
+});
+
+test("gives the dates of builds as texts of one length, and none where one has no date", () => {
+  const datesOf = (...dates: unknown[]) =>
+    parseListPage({ meta: META, objects: builds(...dates) }, "build", "", BASE).dates;
+  expect(datesOf(LATE, "2026-01-02T10:00:00.25", "2026-01-01T12:00:00+02:00")).toEqual([
+    "2026-01-03T10:00:00.000000",
+    "2026-01-02T10:00:00.250000",
+    "2026-01-01T10:00:00.000000",
+  ]);
+  expect(datesOf(LATE, null)).toBeNull();
 });
 
 describe("the records at the end of a page that share their date", () => {

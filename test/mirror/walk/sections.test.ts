@@ -19,6 +19,7 @@ function page(first: number, offset: number, totalCount: number, known?: Section
       request: requestText(at(offset)),
       meta,
       ids,
+      dates: null,
       records: known ? null : [],
       bodyHash: "",
       bytes: 1,

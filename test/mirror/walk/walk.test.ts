@@ -373,6 +373,7 @@ test("a walk that rested knows its night by a page behind which all was read sin
   const reply = (ids: string[]) => ({
     ...{
       ids,
+      dates: null,
       records: ids,
       bodyHash: "",
       bytes: 1,
