@@ -1,9 +1,12 @@
 /**
- * The course of a walk: what to ask for next, and whether the whole list was seen, by the table in `verdicts.ts`.
+ * The course of a walk: what to ask for next, and whether the whole list was seen. After each page it follows the table in
+ * `verdicts.ts`, and goes from state to state by the table in `moves.ts`.
  *
- *   pass ──page──▶ page … ──next is null──▶ end of the pass ──a row of proof──▶ whole
- *     ▲   no anchor: step back                   │  └─nothing new, a limit, a fault, a hole──▶ not_whole
- *     └──── again, with larger pages ────────────┘
+ *   starting ──page──▶ reading ──page──▶ reading … ──a row of proof──▶ ended: whole
+ *      ▲  ▲               │ ▲                │  └─nothing new, a limit, a fault, a hole──▶ ended: not whole
+ *      │  └─hole──────────┤ └─an anchor──────┼─────────────┐
+ *      │                  └─no anchor──▶ stepping back, twice as far each time
+ *      └──── next pass, with larger pages ───┘
  *
  * The proof. Assume a fixed order: when record A is before record B in one reply, it is so in every reply with both. Then a
  * reply is a section of the list without gaps, as the list was at one moment. The records that the pass has read are
@@ -37,7 +40,8 @@ import {
   requestText,
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { createIdSet } from "./id-set.ts";
+import { createIdSet, type IdSet } from "./id-set.ts";
+import { MAX_ADJACENT_HOLES, moveOn, type StateName, type WalkEvent } from "./moves.ts";
 import { LARGEST_SIZE } from "./page-size.ts";
 import {
   createHighestIds,
@@ -54,8 +58,6 @@ import { overlapOf, requestBehind } from "./request-behind.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 const LIMIT_GROWTH = 10;
-/** More holes side by side mean that the list cannot be read, not that its records are bad. */
-const MAX_ADJACENT_HOLES = 20;
 
 export interface CourseOptions {
   resource: Resource;
@@ -74,295 +76,356 @@ export interface WalkOutcome {
   records: number;
 }
 
-export type Course = ReturnType<typeof createCourse>;
+/** What to ask for next, page by page. Everything follows from the pages, so the same pages lead to the same course. */
+export interface Course {
+  readonly state: StateName;
+  /** The next request; null at the end of the walk. */
+  readonly request: PageRequest | null;
+  /** Null before the end. */
+  readonly outcome: WalkOutcome | null;
+  /** The name of the row that the last page met; null before the first page. */
+  readonly verdict: VerdictName | null;
+  /** True where the last page counted. */
+  readonly isAnchored: boolean;
+  /** The longest distance from the page just read to the next one; 0 when the next one does not follow it. */
+  readonly step: number;
+  /** True where `request` is larger than the size that was set, which may be why it fails. */
+  readonly isEnlarged: boolean;
+  /** How far the place of `request` moved by guesses since the last page; null where it follows that page. */
+  readonly shift: number | null;
+  /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
+  readonly limit: number;
+  /** The passes so far, with the one under way. */
+  readonly passes: number;
+  /** The records that the last page that counted counts behind its end. */
+  readonly beyond: number;
+  /** True before the first page. */
+  readonly isAtStart: boolean;
+  /** The distinct ids of all pages. */
+  readonly seen: IdSet;
+  /** Those that one page shows twice, and that the service therefore counts twice. */
+  readonly repeated: IdSet;
+  /** True where this pass has covered a record. One of a page without an anchor is seen, and not covered. */
+  covers(id: string): boolean;
+  /** True where this pass has covered it, and nothing behind it. */
+  endsWith(id: string | undefined): boolean;
+  /** Takes the highest number that was an id before the walk. Without it no id that is new to a second pass is that of a new record. */
+  knowHighestId(id: number): void;
+  /** Reads the page of `request`. Throws at the end of the walk. */
+  read(page: PageFacts): void;
+  /** Makes a request smaller whose page cannot be rendered. False when none is left: the whole list is at fault. */
+  narrow(): boolean;
+  /** Changes the `limit` from the next request on, in the first pass alone. A request that is narrowed grows to it again. */
+  resize(limit: number): void;
+  /** Begins the next request earlier, in the first pass alone: it reads more of the page before again, which is as good a proof. */
+  beginEarlier(offset: number): void;
+  /**
+   * The list has so many records more in front than when `request` was made, as the counts say: a walk that has rested goes on
+   * where its records are by now. That is a guess; only an anchor proves the place, else the course steps back.
+   */
+  rest(by: number): void;
+  /** Reads a remembered page, with any `limit`. False when it does not fit here; then do not use this course any more. */
+  replay(page: PageFacts & { request: string }): boolean;
+  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
+  resumeAt(text: string): boolean;
+}
 
-export function createCourse(options: CourseOptions) {
-  const { resource, isOverlapping = true } = options;
-  const highest = createHighestIds();
-  const seen = createIdSet();
-  const repeated = createIdSet();
-  let passes = 0;
-  let provenPasses = 0;
-  let totalCount: number | null = null;
-  let hasMoved = false;
-  const holes: number[] = [];
-  let holeCount = 0;
-  let adjacentHoles = 0;
-  let pass: Pass = createPass(options.pageSize);
-  let request: PageRequest | null;
-  let outcome: WalkOutcome | null = null;
-  let verdict: VerdictName | null = null;
-  /** The limit that the latest page was served with, and the last one of the previous pass. */
-  let served = 0;
-  let servedBefore = 0;
-  let stepBack = 0;
-  /** Whether the part in front of a cut page was asked for again, and nothing new has come since. */
-  let isRepeated = false;
-  let step = 0;
-  let isAnchored = true;
-  /** How far `request` moved by a guess, and whether no page behind the last guess has counted yet. */
-  let shift: number | null = null;
-  let isUnsure = false;
+/** The request that a walk waits for. */
+type Asking =
+  | { name: "starting" | "reading"; request: PageRequest; step: number }
+  /** `distance`: how far it stepped back the last time. */
+  | { name: "stepping back" | "guessing"; request: PageRequest; distance: number };
+
+type State = Asking | { name: "ended"; request: null; outcome: WalkOutcome };
+
+/** What all passes of a walk have met. */
+function createMet() {
+  return {
+    seen: createIdSet(),
+    repeated: createIdSet(),
+    highest: createHighestIds(),
+    totalCount: null as number | null,
+    hasMoved: false,
+    /** The first ones; and how many there are, and side by side in front of the request. */
+    holes: [] as number[],
+    holeCount: 0,
+    adjacentHoles: 0,
+  };
+}
+
+export function createCourse(options: CourseOptions): Course {
+  const { resource, listPath, isListPath, isOverlapping = true } = options;
   /** An overlap needs two records. */
   const atLeastTwo = (limit: number) => (isOverlapping ? Math.max(2, limit) : limit);
   const pageSize = atLeastTwo(options.pageSize);
-  beginPass(pageSize);
+  const met = createMet();
+  let pass: Pass = createPass(pageSize);
+  let state: State = { name: "starting", request: firstRequest(listPath, pageSize), step: 0 };
+  let verdict: VerdictName | null = null;
+  let isAnchored = true;
+  let shift: number | null = null;
 
-  function beginPass(limit: number): void {
-    passes += 1;
-    servedBefore = served;
-    highest.beginPass();
-    pass = createPass(limit, pass.hasShortPages);
-    [stepBack, step, isUnsure] = [0, 0, false];
-    request = firstRequest(options.listPath, limit);
+  /** Where no anchor is possible the walk starts, whatever led there. */
+  function ask(next: Asking): void {
+    const { request } = next;
+    const isStart = request.offset <= pass.barrier || !isOverlapping;
+    state = isStart ? { name: "starting", request, step: "step" in next ? next.step : 0 } : next;
   }
 
-  function end(walk: WalkOutcome["walk"], reason: string | null = null): void {
-    request = null;
-    outcome = { walk, reason: reason && `${resource} list: ${reason}`, totalCount, records: seen.size };
+  /** Asks for more or fewer records, or for some in front of them too. */
+  function askFor(change: Partial<PageRequest>): void {
+    if (state.request) state = { ...state, request: { ...state.request, ...change } };
   }
+
+  function asked(): PageRequest {
+    if (!state.request) throw new Error("the walk is at its end");
+    return state.request;
+  }
+
+  const isEnlarged = () => state.request !== null && state.request.limit > pageSize;
+
+  const moveFrom = (on: WalkEvent) =>
+    moveOn(on, state.name, {
+      limit: asked().limit,
+      isEnlarged: isEnlarged(),
+      adjacentHoles: met.adjacentHoles,
+    });
 
   function read(page: PageFacts): void {
-    if (!request) throw new Error("the walk is at its end");
-    adjacentHoles = 0;
-    const at = request;
-    if (totalCount !== null && page.meta.totalCount !== totalCount) hasMoved = true;
-    // Some services count for the first page alone.
-    totalCount = page.meta.totalCount ?? totalCount;
-    for (const id of page.ids.filter(seen.add)) {
-      pass.fresh += 1;
-      if (!highest.isNewer(id)) pass.freshOld += 1;
-      highest.take(id);
-    }
-    const onPage = new Set<string>();
-    for (const id of page.ids) {
-      if (onPage.has(id)) repeated.add(id);
-      onPage.add(id);
-    }
+    const at = asked();
+    meet(page);
     pass.pages += 1;
-    const isStart = at.offset <= pass.barrier || !isOverlapping;
-    // One step back costs less than a second reading of the list. At each border there is only one.
-    const joint = joinPage(pass, at, page, isStart ? "none" : stepBack > 0 ? "one" : "two");
+    const joint = joinPage(pass, at, page, needed());
     isAnchored = joint.isAnchored;
     shift = null;
-    if (isAnchored) [stepBack, isUnsure] = [0, false];
-    if (joint.hasNews) isRepeated = false;
-    followVerdict(at, page, joint);
+    if (joint.hasNews) pass.isRepeated = false;
+    follow(at, page, joint);
   }
 
-  function followVerdict(at: PageRequest, page: PageFacts, joint: Joint): void {
+  /** One step back costs less than a second reading of the list. At each border there is only one. */
+  function needed(): "none" | "one" | "two" {
+    if (state.name === "starting") return "none";
+    return "distance" in state && state.distance > 0 ? "one" : "two";
+  }
+
+  function meet({ ids, meta }: PageFacts): void {
+    met.adjacentHoles = 0;
+    if (met.totalCount !== null && meta.totalCount !== met.totalCount) met.hasMoved = true;
+    // Some services count for the first page alone.
+    met.totalCount = meta.totalCount ?? met.totalCount;
+    const onPage = new Set<string>();
+    for (const id of ids) {
+      if (onPage.has(id)) met.repeated.add(id);
+      onPage.add(id);
+      if (!met.seen.add(id)) continue;
+      pass.fresh += 1;
+      if (!met.highest.isNewer(id)) pass.freshOld += 1;
+      met.highest.take(id);
+    }
+  }
+
+  function follow(at: PageRequest, page: PageFacts, joint: Joint): void {
     const facts = factsOf(at, page, joint);
     const row = verdictOn(facts);
+    const move = moveFrom(row.outcome);
     verdict = row.name;
-    step = 0;
-    switch (row.outcome) {
-      case "whole":
-        end("whole");
+    switch (move.does) {
+      case "ends": {
+        const reason = row.outcome === "not_whole" ? row.reason(facts) : null;
+        const why = reason && `${resource} list: ${requestText(at)}: ${reason}`;
+        const walk = reason === null ? "whole" : "not_whole";
+        const { totalCount, seen } = met;
+        state = {
+          name: move.to,
+          request: null,
+          outcome: { walk, reason: why, totalCount, records: seen.size },
+        };
         break;
-      case "not_whole":
-        end("not_whole", `${requestText(at)}: ${row.reason(facts)}`);
+      }
+      case "begins the next pass":
+        beginPass(row.outcome === "read_again" ? facts.provenPasses : pass.provenBefore);
         break;
-      case "larger_pages":
-        beginNextPass();
+      case "steps back, twice as far as before":
+        stepBack(move.to, at, page);
         break;
-      case "read_again":
-        provenPasses = facts.provenPasses;
-        beginNextPass();
-        break;
-      case "step_back":
-        goBack(at, page);
-        break;
-      case "go_on": {
+      case "goes on behind the page": {
         const joined = joinWaiting(pass);
-        if (joined) followVerdict(joined.at, joined.page, joined.joint);
+        if (joined) follow(joined.at, joined.page, joined.joint);
         else goOn(facts, page);
       }
     }
   }
 
   function factsOf(at: PageRequest, { meta }: PageFacts, { isEcho }: Joint): WalkFacts {
-    const { limit, covered, barrier, last: _, waiting: __, ...counted } = pass;
     return {
-      ...counted,
+      ...met,
+      ...pass,
       at,
       count: meta.count,
       countedTo: meta.totalCount,
       isFull: isFull(at, meta),
       isEcho,
-      next: readNext(meta.next, at, options.isListPath),
+      next: readNext(meta.next, at, isListPath),
       isAnchored,
-      hasUnanchored: barrier > 0,
-      canGrow: limit < LARGEST_SIZE,
-      covered: covered.size,
-      passes,
-      provenPasses: counted.isProven ? provenPasses + 1 : 0,
-      seen: seen.size,
-      totalCount,
+      hasUnanchored: pass.barrier > 0,
+      canGrow: pass.limit < LARGEST_SIZE,
+      covered: pass.covered.size,
+      passes: pass.number,
+      provenPasses: pass.isProven ? pass.provenBefore + 1 : 0,
+      seen: met.seen.size,
       badTotal: meta.badTotal ?? "none",
-      hasMoved,
-      holeCount,
-      holes,
     };
   }
 
-  function goBack(at: PageRequest, page: PageFacts): void {
+  function beginPass(provenBefore: number): void {
+    const limit = Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH));
+    met.highest.beginPass();
+    pass = createPass(limit, { ...pass, provenBefore });
+    ask({ name: "starting", request: firstRequest(listPath, limit), step: 0 });
+  }
+
+  function stepBack(name: "stepping back" | "guessing", at: PageRequest, page: PageFacts): void {
     pass.hasGaps = true;
     if (page.ids.length > 0) pass.waiting.push({ at, page });
-    const overlap = overlapOf(at.limit);
     const gone = Math.max(0, (pass.last.totalCount ?? 0) - (page.meta.totalCount ?? 0));
-    stepBack = Math.max(overlap + Math.min(gone, at.limit), stepBack * 2);
-    request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
+    const before = "distance" in state ? state.distance : 0;
+    const distance = Math.max(overlapOf(at.limit) + Math.min(gone, at.limit), before * 2);
+    ask({ name, request: { ...at, offset: Math.max(pass.barrier, at.offset - distance) }, distance });
   }
 
   function goOn({ at, next }: WalkFacts, { meta, ids }: PageFacts): void {
-    const nameless = meta.count - ids.length;
-    const shiftAt = passes > 1 && pass.pages === 1 ? servedBefore : 0;
     const following = requestBehind({
       at,
       meta,
-      nameless,
+      nameless: meta.count - ids.length,
       next,
       aim: pass.limit,
       isOverlapping,
-      shiftAt,
-      isRepeated,
+      shiftAt: pass.number > 1 && pass.pages === 1 ? pass.servedBefore : 0,
+      isRepeated: pass.isRepeated,
     });
-    served = following.served;
-    pass.limit = Math.min(pass.limit, following.aim);
-    isRepeated ||= following.isSingle;
-    // A page of one record leaves no room for an anchor.
-    if (following.isUnanchored) goOnUnproven(pass, following.behind);
     const { behind, limit, offset } = following;
-    request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), offset) };
-    step = request.offset - at.offset;
-    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > (request?.offset ?? 0));
-  }
-
-  /** Changes the `limit` from the next request on, in the first pass alone. A request that is narrowed grows to it again. */
-  function resize(limit: number): void {
-    if (!request || passes > 1) return;
-    const isNarrowed = request.limit < pass.limit;
-    pass.limit = atLeastTwo(limit);
-    if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
-  }
-
-  /** Begins the next request earlier, so that it reads more of the page before again. That is as good a proof. */
-  function beginEarlier(offset: number): void {
-    if (!request || passes > 1 || offset <= Math.max(pass.barrier, request.offset - step)) return;
-    if (offset < request.offset) request = { ...request, offset };
-  }
-
-  /**
-   * The list has so many records more in front than when `request` was made, as the counts say: a walk that has rested
-   * goes on where its records are by now. That is a guess; only an anchor proves the place, else the course steps back.
-   */
-  function rest(by: number): void {
-    if (request && request.offset > 0) guess(request.offset + by, Math.max(-request.offset, by));
+    pass.served = following.served;
+    pass.limit = Math.min(pass.limit, following.aim);
+    pass.isRepeated ||= following.isSingle;
+    // A page of one record leaves no room for an anchor.
+    if (following.isUnanchored) goOnUnproven(pass, behind);
+    const request = { ...at, limit, offset: Math.max(Math.min(pass.barrier, behind), offset) };
+    pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > request.offset);
+    ask({ name: "reading", request, step: request.offset - at.offset });
   }
 
   /** `moved`: by how much the last page is further by now. */
   function guess(offset: number, moved: number): void {
-    if (!request) return;
+    if (!state.request) return;
     pass.last = { ...pass.last, offset: pass.last.offset + moved };
     pass.waiting = [];
     pass.barrier = 0;
-    stepBack = 0;
-    request = { ...request, limit: pass.limit, offset: Math.max(0, offset) };
     shift = (shift ?? 0) + moved;
-    isUnsure = request.offset > 0;
+    const request = { ...state.request, limit: pass.limit, offset: Math.max(0, offset) };
+    ask({ name: "guessing", request, distance: 0 });
   }
 
-  function beginNextPass(): void {
-    beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
-  }
-
-  /** Whether the size of `request` may be why it fails: it is larger than the one that was set. */
-  const isEnlarged = () => request !== null && request.limit > pageSize;
-
-  /** Makes a request smaller that cannot be rendered. False when none is left: the whole list is at fault. */
   function narrow(): boolean {
-    if (!request) throw new Error("the walk is at its end");
-    if (isEnlarged()) {
-      pass.limit = pageSize;
-      request = { ...request, limit: pageSize };
-      return true;
+    const { limit, offset } = asked();
+    switch (moveFrom("not_rendered").does) {
+      case "asks for the size that was set":
+        pass.limit = pageSize;
+        askFor({ limit: pageSize });
+        return true;
+      case "asks for half as many":
+        askFor({ limit: Math.floor(limit / 2) });
+        return true;
+      case "guesses a page further in front":
+        guess(offset - pass.limit, 0);
+        return true;
+      case "leaves a hole":
+        met.adjacentHoles += 1;
+        met.holeCount += 1;
+        if (met.holes.length < MAX_ADJACENT_HOLES) met.holes.push(offset);
+        goOnUnproven(pass, offset + 1);
+        ask({ name: "starting", request: { ...asked(), offset: offset + 1 }, step: 0 });
+        return true;
+      default:
+        return false;
     }
-    if (request.limit > 1) {
-      request = { ...request, limit: Math.floor(request.limit / 2) };
-      return true;
-    }
-    if (isUnsure) {
-      // Behind a hole no anchor is needed, which would take the guess for the place. So records in front of it are read.
-      guess(request.offset - pass.limit, 0);
-      return true;
-    }
-    if (adjacentHoles >= MAX_ADJACENT_HOLES) return false;
-    adjacentHoles += 1;
-    holeCount += 1;
-    if (holes.length < MAX_ADJACENT_HOLES) holes.push(request.offset);
-    goOnUnproven(pass, request.offset + 1);
-    request = { ...request, offset: pass.barrier };
+  }
+
+  function beginEarlier(offset: number): void {
+    if (!state.request || pass.number > 1 || !("step" in state)) return;
+    const from = Math.max(pass.barrier, state.request.offset - state.step);
+    if (offset > from && offset < state.request.offset) askFor({ offset });
+  }
+
+  function resumeAt(text: string): boolean {
+    const remembered = parsePageRequest(text);
+    if (!remembered || remembered.limit < 1) return false;
+    // Further on means that the records before it were holes.
+    while (state.request && state.request.offset < remembered.offset) if (!narrow()) return false;
+    beginEarlier(remembered.offset);
+    if (!state.request || requestText({ ...state.request, limit: remembered.limit }) !== text) return false;
+    pass.limit = Math.max(pass.limit, remembered.limit);
+    askFor(remembered);
     return true;
   }
 
   return {
-    /** The next request; null at the end of the walk. */
+    get state() {
+      return state.name;
+    },
     get request() {
-      return request;
+      return state.request;
     },
     get outcome() {
-      return outcome;
+      return state.name === "ended" ? state.outcome : null;
     },
-    /** Null before the first page. */
     get verdict() {
       return verdict;
     },
-    /** The longest distance from the page just read to the next one; 0 when the next one does not follow it. */
-    get step() {
-      return step;
-    },
-    /** Whether the last page counted. */
     get isAnchored() {
       return isAnchored;
+    },
+    get step() {
+      return "step" in state ? state.step : 0;
     },
     get isEnlarged() {
       return isEnlarged();
     },
-    /** How far the place of `request` moved by a guess; null where it follows the page before. */
     get shift() {
       return shift;
     },
-    /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
     get limit() {
       return pass.limit;
     },
     get passes() {
-      return passes;
+      return pass.number;
     },
-    /** How many records the last page counts behind its end. */
     get beyond() {
       const { offset, ids, totalCount } = pass.last;
       return Math.max(0, (totalCount ?? 0) - offset - ids.length);
     },
     get isAtStart() {
-      return passes === 1 && pass.pages === 0 && request?.offset === 0;
+      return pass.number === 1 && pass.pages === 0 && state.request?.offset === 0;
     },
-    seen,
-    /** Those that one page shows twice, and that the service therefore counts twice. */
-    repeated,
-    /** Whether this pass has covered a record. One of a page without an anchor is seen, and not covered. */
-    covers: (id: string) => pass.covered.has(id),
-    /** Whether this pass has covered it, and nothing behind it. */
-    endsWith: (id: string | undefined) => pass.covered.endsWith(id),
-    /** Without it, no id that is new to the second pass counts as that of a new record. */
-    knowHighestId: highest.know,
-    resize,
-    beginEarlier,
-    rest,
+    seen: met.seen,
+    repeated: met.repeated,
+    covers: (id) => pass.covered.has(id),
+    endsWith: (id) => pass.covered.endsWith(id),
+    knowHighestId: met.highest.know,
     read,
     narrow,
-    /** Takes a remembered page, with any `limit`. False when it does not fit here; then do not use this course any more. */
-    replay(page: PageFacts & { request: string }): boolean {
+    resize(limit) {
+      if (!state.request || pass.number > 1) return;
+      const isNarrowed = state.request.limit < pass.limit;
+      pass.limit = atLeastTwo(limit);
+      if (!isNarrowed || state.request.limit > pass.limit) askFor({ limit: pass.limit });
+    },
+    beginEarlier,
+    rest(by) {
+      if (state.request && state.request.offset > 0)
+        guess(state.request.offset + by, Math.max(-state.request.offset, by));
+    },
+    replay(page) {
       const { shift: moved } = page.meta;
       if (moved !== undefined) guess(parsePageRequest(page.request)?.offset ?? 0, moved);
       if (!resumeAt(page.request)) return false;
@@ -371,17 +434,4 @@ export function createCourse(options: CourseOptions) {
     },
     resumeAt,
   };
-
-  /** Sets the next request to the remembered one, after `replay`. False when it does not fit here. */
-  function resumeAt(text: string): boolean {
-    const remembered = parsePageRequest(text);
-    if (!remembered || remembered.limit < 1) return false;
-    // Further on means that the records before it were holes.
-    while (request && request.offset < remembered.offset) if (!narrow()) return false;
-    beginEarlier(remembered.offset);
-    if (!request || requestText({ ...request, limit: remembered.limit }) !== text) return false;
-    if (remembered.limit > pass.limit) pass.limit = remembered.limit;
-    request = remembered;
-    return true;
-  }
 }

@@ -49,13 +49,24 @@ export interface RememberedSize {
   shrunkAt: Date | null;
 }
 
-export type PageSize = ReturnType<typeof createPageSize>;
+export interface PageSize {
+  readonly size: number;
+  readonly shrunkAt: Date | null;
+  readonly remembered: RememberedSize | null;
+  limitAt(offset: number): number;
+  /** The end of the region at a place, null outside of it. */
+  regionEnd(offset: number): number | null;
+  /** Learns from a page. At the start of a walk one page is enough to grow. */
+  learn(request: Place, page: SizedPage, isAtStart: boolean): void;
+  /** Learns that a page failed. */
+  fail(request: Place): void;
+}
 
 /** @param start of a list of which nothing is remembered */
-export function createPageSize(remembered: RememberedSize | null, start = BASE_SIZE) {
+export function createPageSize(remembered: RememberedSize | null, start = BASE_SIZE): PageSize {
   let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? start));
   let shrunkAt = remembered?.shrunkAt ?? null;
-  /** Whether it shrank since the last page. The next page gives the time, because a failed one has none. */
+  /** It shrank since the last page. The next page gives the time, because a failed one has none. */
   let isShrunk = false;
   let most = LARGEST_SIZE;
   let same = { count: 0, pages: 0 };
@@ -97,16 +108,15 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
       return shrunkAt;
     },
     remembered,
-    limitAt: (offset: number) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
-    regionEnd: (offset: number) => regionAt(offset)?.end ?? null,
-    /** Learns from a page. At the start of a walk one page is enough to grow. */
-    learn(request: Place, page: SizedPage, isAtStart: boolean): void {
+    limitAt: (offset) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
+    regionEnd: (offset) => regionAt(offset)?.end ?? null,
+    learn(request, page, isAtStart) {
       judge(request, page, isAtStart);
       lastId = page.ids.at(-1);
       if (isShrunk) shrunkAt = page.observedAt;
       isShrunk = false;
     },
-    fail({ limit, offset }: Place): void {
+    fail({ limit, offset }) {
       const failed = regionAt(offset);
       if (limit > BASE_SIZE) {
         region = { from: offset, end: offset + limit, size, shrunkAt };

@@ -8,8 +8,28 @@ import type { PassFacts } from "./verdicts.ts";
 /** The number of latest records whose place is remembered, to check that records keep their order. */
 const REMEMBERED = 4096;
 
+/** A page as far as the proof needs it. */
+export type PageFacts = { meta: ParsedMeta; ids: readonly string[] };
+
 /** The records that one pass has covered, and the places of the latest ones. */
-export function createCoveredIds() {
+export interface CoveredIds {
+  readonly size: number;
+  has(id: string): boolean;
+  /** True for the record behind all others. */
+  endsWith(id: string | undefined): boolean;
+  /**
+   * Compares a page with what is covered, and adds nothing. `ties`: the places of records with the sort key of the one before.
+   * `anchors`: its records that are covered; `groups`: the sort keys of these.
+   */
+  compare(
+    ids: readonly string[],
+    ties?: readonly number[],
+  ): { anchors: number; groups: number; isDisordered: boolean };
+  /** Adds the records of a page. Returns the number of new ones. */
+  cover(ids: readonly string[]): number;
+}
+
+export function createCoveredIds(): CoveredIds {
   const covered = createIdSet();
   /** The places in the order of the list. The records that were read first come first. */
   const places = new Map<string, number>();
@@ -36,8 +56,7 @@ export function createCoveredIds() {
   }
 
   return {
-    /** Compares a page with what is covered: `groups` are the sort keys of its anchors. */
-    compare(ids: readonly string[], ties: readonly number[] = []) {
+    compare(ids, ties = []) {
       const tied = new Set(ties);
       let anchors = 0;
       let groups = 0;
@@ -62,8 +81,7 @@ export function createCoveredIds() {
       }
       return { anchors, groups, isDisordered };
     },
-    /** Returns the number of new records. */
-    cover(ids: readonly string[]): number {
+    cover(ids) {
       place(ids);
       let added = 0;
       for (const id of ids) if (covered.add(id)) added += 1;
@@ -74,8 +92,7 @@ export function createCoveredIds() {
       return added;
     },
     has: covered.has,
-    /** Whether a record is behind all others. */
-    endsWith: (id: string | undefined) => places.get(id ?? "") === nextPlace - 1,
+    endsWith: (id) => places.get(id ?? "") === nextPlace - 1,
     get size() {
       return covered.size;
     },
@@ -83,26 +100,33 @@ export function createCoveredIds() {
 }
 
 /** The highest ids that were known, pass by pass: a service gives its records rising numbers. */
-export function createHighestIds() {
+export interface HighestIds {
+  beginPass(): void;
+  take(id: string): void;
+  /** Takes a number that was an id before the walk began. */
+  know(id: number): void;
+  /** True for a record that came after the previous pass began. False for no number, and with none known. */
+  isNewer(id: string): boolean;
+}
+
+export function createHighestIds(): HighestIds {
   /** Now, before this pass, and before the previous one. */
   let now = Number.NEGATIVE_INFINITY;
   let beforePass = now;
   let beforeLastPass = now;
   return {
-    beginPass(): void {
+    beginPass() {
       [beforeLastPass, beforePass] = [beforePass, now];
     },
-    take(id: string): void {
+    take(id) {
       now = Math.max(now, numberOf(id) ?? now);
     },
-    /** Takes a number that was an id before the walk began. */
-    know(id: number): void {
+    know(id) {
       now = Math.max(now, id);
       beforePass = Math.max(beforePass, id);
       beforeLastPass = Math.max(beforeLastPass, id);
     },
-    /** Whether a record came after the previous pass began. False for no number, and with none known. */
-    isNewer(id: string): boolean {
+    isNewer(id) {
       const number = numberOf(id);
       return number !== null && Number.isFinite(beforeLastPass) && number > beforeLastPass;
     },
@@ -111,24 +135,43 @@ export function createHighestIds() {
 
 const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : null);
 
-export type PageFacts = { meta: ParsedMeta; ids: readonly string[] };
-
 export interface Pass extends PassFacts {
+  /** 1 for the first one. */
+  number: number;
+  /** The proven passes in a row in front of it. */
+  provenBefore: number;
+  /** The `limit` that it aims for. */
   limit: number;
-  covered: ReturnType<typeof createCoveredIds>;
+  covered: CoveredIds;
   /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
   barrier: number;
+  /** The last page that counted. */
   last: { offset: number; ids: readonly string[]; totalCount: number | null };
+  /** Pages without an anchor, until the gap in front of them is closed. */
   waiting: { at: PageRequest; page: PageFacts }[];
+  /** The limit that the latest page was served with, and the last one of the pass before. */
+  served: number;
+  servedBefore: number;
+  /** The part in front of a cut page was asked for again, and nothing new has come since. */
+  isRepeated: boolean;
 }
 
-export function createPass(limit: number, hasShortPages = false): Pass {
+type EarlierPass = Pick<Pass, "number" | "provenBefore" | "served" | "hasShortPages">;
+const NO_PASS: EarlierPass = { number: 0, provenBefore: 0, served: 0, hasShortPages: false };
+
+/** @param before the pass in front of it, with the proven ones in a row that it ends */
+export function createPass(limit: number, before = NO_PASS): Pass {
   return {
+    number: before.number + 1,
+    provenBefore: before.provenBefore,
     limit,
     covered: createCoveredIds(),
     barrier: 0,
     last: { offset: 0, ids: [], totalCount: null },
     waiting: [],
+    served: before.served,
+    servedBefore: before.served,
+    isRepeated: false,
     pages: 0,
     newsPages: 0,
     isProven: true,
@@ -136,7 +179,7 @@ export function createPass(limit: number, hasShortPages = false): Pass {
     isStill: true,
     hasGaps: false,
     startIsEnd: false,
-    hasShortPages,
+    hasShortPages: before.hasShortPages,
     fresh: 0,
     freshOld: 0,
     nameless: 0,
@@ -148,18 +191,25 @@ export function saidLimit({ limit }: Pick<PageRequest, "limit">, meta: ParsedMet
   return Math.min(limit, meta.limit || limit, (meta.next && parsePageRequest(meta.next)?.limit) || limit);
 }
 
-/** Whether a page holds as many records as the service says that it sends. */
+/** True where a page holds as many records as the service says that it sends. */
 export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
   return meta.count >= saidLimit(at, meta);
 }
 
-export type Joint = ReturnType<typeof joinPage>;
+/** How a page joins what is covered. */
+export interface Joint {
+  /** It counts: it has the anchors that it needs. */
+  isAnchored: boolean;
+  hasNews: boolean;
+  /** Nothing is new, and it ends as the page before. */
+  isEcho: boolean;
+}
 
 /**
  * Adds a page to the covered part, if it has an anchor or needs none, as at a start. In a list that shows its order the
- * anchors must be in two groups, unless a single one has to do. `isEcho`: nothing is new, and it ends as the page before.
+ * anchors must be in two groups, unless a single one has to do.
  */
-export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "none" | "one" | "two") {
+export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "none" | "one" | "two"): Joint {
   const { anchors, groups, isDisordered } = pass.covered.compare(page.ids, page.meta.ties);
   // A page with nothing new covers nothing, but as the last one it must show that no record of its date is missing.
   const isIdle = anchors === page.ids.length && page.meta.next !== null;
@@ -192,7 +242,8 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   return { isAnchored: true, hasNews: news > 0, isEcho };
 }
 
-export function joinWaiting(pass: Pass) {
+/** Adds the nearest page that waits, where it has found its anchor. Else null. */
+export function joinWaiting(pass: Pass): { at: PageRequest; page: PageFacts; joint: Joint } | null {
   const nearest = pass.waiting.at(-1);
   if (!nearest) return null;
   const joint = joinPage(pass, nearest.at, nearest.page, "one");

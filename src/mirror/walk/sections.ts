@@ -33,10 +33,13 @@ interface WayOn {
   count: number;
 }
 
-export type Sections = ReturnType<typeof createSections>;
+export interface Sections {
+  /** The offset of the request behind a page, and of those that will probably follow it. */
+  behind(page: FetchedPage, way: WayOn): number[];
+}
 
 /** @param earlier returns the sections around the place of the walk, in their order */
-export function createSections(earlier: () => readonly Section[]) {
+export function createSections(earlier: () => readonly Section[]): Sections {
   let shift: number | null = null;
   let spare = SPARE_PAGES;
 
@@ -69,8 +72,7 @@ export function createSections(earlier: () => readonly Section[]) {
   }
 
   return {
-    /** The offset of the request behind a page, and of those that will probably follow it. */
-    behind(page: FetchedPage, way: WayOn): number[] {
+    behind(page, way) {
       const { next, step, pending, count } = way;
       const { showsOrder, count: records } = page.meta;
       const isUsable = showsOrder && records === page.ids.length;

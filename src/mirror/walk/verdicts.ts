@@ -65,7 +65,7 @@ export interface WalkFacts extends PassFacts {
   holes: readonly number[];
 }
 
-export type Verdict = {
+export type PassVerdict = {
   name: string;
   /** The condition in words, for the case that no earlier row applies. */
   when: string;
@@ -254,11 +254,11 @@ export const VERDICTS = [
     applies: () => true,
     outcome: "read_again",
   },
-] as const satisfies readonly Verdict[];
+] as const satisfies readonly PassVerdict[];
 
 export type VerdictName = (typeof VERDICTS)[number]["name"];
 
-export function verdictOn(facts: WalkFacts): Verdict & { name: VerdictName } {
+export function verdictOn(facts: WalkFacts): PassVerdict & { name: VerdictName } {
   const verdict = VERDICTS.find(({ applies }) => applies(facts));
   if (!verdict) throw new Error("the last row applies to all facts");
   return verdict;

@@ -5,7 +5,7 @@ import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { fateOf, isRefusal } from "../api/fates.ts";
 import type { Course, WalkOutcome } from "./course.ts";
-import { createIdSet } from "./id-set.ts";
+import { createIdSet, type IdSet } from "./id-set.ts";
 import type { FetchedPage, Hole, Page } from "./page.ts";
 import type { PageSize } from "./page-size.ts";
 import type { PageSource } from "./page-source.ts";
@@ -32,17 +32,24 @@ interface WalkOptions {
   signal?: AbortSignal;
 }
 
-export type Walk = ReturnType<typeof createWalk>;
+export interface Walk {
+  /** The pages in the order of reading. Throws the errors of the source. */
+  pages(): AsyncGenerator<Page, WalkOutcome>;
+  /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
+  stop(): void;
+  readonly seen: IdSet;
+  /** The records that it has read since it rested: in a first pass those that are new to it. */
+  readonly read: number;
+  /** The first record of each date of a page behind which all was read without a gap since the walk rested. None: [] */
+  readonly first: readonly string[];
+}
 
-export function createWalk(options: WalkOptions) {
+export function createWalk(options: WalkOptions): Walk {
   const { resource, course, source, signal, shift, most = Number.POSITIVE_INFINITY } = options;
-  /** What it has read since it rested: in a first pass records that are new to it. */
-  const covered = course.seen.size;
+  const seenBefore = course.seen.size;
   const readAgain = createIdSet();
-  let first: readonly string[] = [];
-  let chain = first;
-  let before: ReadonlySet<string> = new Set();
-  const readSize = () => (course.passes === 1 ? course.seen.size - covered : readAgain.size);
+  const readSize = () => (course.passes === 1 ? course.seen.size - seenBefore : readAgain.size);
+  const chain = createChain(course);
   // A later pass reads at other places and has a size of its own, for the sake of the proof.
   const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
   const sizing = () => (course.passes === 1 ? options.size : null);
@@ -76,7 +83,7 @@ export function createWalk(options: WalkOptions) {
         const { request, isAnchored } = course;
         const following = request && requestText(request);
         if (course.passes > 1 && Number.isFinite(most)) for (const id of page.ids) readAgain.add(id);
-        if (isAnchored) follow(page);
+        if (isAnchored) chain.add(page);
         const meta = moved === null ? page.meta : { ...page.meta, shift: moved };
         yield { ...page, meta, seq, resource, holes, isAnchored, following };
         // Behind a hole a page would need no anchor.
@@ -91,14 +98,6 @@ export function createWalk(options: WalkOptions) {
     } finally {
       source.close();
     }
-  }
-
-  /** A page that does not share two dates with the page before may follow what was covered before the rest alone. */
-  function follow({ ids, meta: { count, ties } }: FetchedPage): void {
-    const dates = count === ids.length ? ids.filter((_, place) => !ties?.includes(place)) : [];
-    if (chain.length === 0 || dates.filter((id) => before.has(id)).length < 2) [chain, first] = [dates, []];
-    if (course.endsWith(ids.at(-1))) first = chain;
-    before = new Set(ids);
   }
 
   /** Begins the next request where a section of the walk before does, and asks for the pages behind it ahead. */
@@ -132,7 +131,7 @@ export function createWalk(options: WalkOptions) {
     }
   }
 
-  /** Brings the next request to the size that fits, when no page asked for ahead is left. Whether it is as large as `at`. */
+  /** Brings the next request to the size that fits, when no page asked for ahead is left. True where it is as large as `at`. */
   function fitSize(at: PageRequest): boolean {
     const { request } = course;
     const size = sizing();
@@ -175,17 +174,33 @@ export function createWalk(options: WalkOptions) {
   }
 
   return {
-    /** The pages in the order of reading. Throws the errors of the source. */
     pages,
-    /** Ends the walk after the current page, or after the next one that counts. Its outcome is `head`. */
-    stop(): void {
+    stop() {
       isStopped = true;
     },
     seen: course.seen,
     get read() {
       return readSize();
     },
-    /** The first record of each date of a page behind which all was read without a gap since the walk rested. None: [] */
+    get first() {
+      return chain.first;
+    },
+  };
+}
+
+/** Follows the pages that count since a walk rested, to find the first one behind which there is no gap. */
+function createChain(course: Pick<Course, "endsWith">) {
+  let first: readonly string[] = [];
+  let begin: readonly string[] = [];
+  let before: ReadonlySet<string> = new Set();
+  return {
+    /** A page that does not share two dates with the page before may follow what was covered before the rest alone. */
+    add({ ids, meta: { count, ties } }: FetchedPage): void {
+      const dates = count === ids.length ? ids.filter((_, place) => !ties?.includes(place)) : [];
+      if (begin.length === 0 || dates.filter((id) => before.has(id)).length < 2) [begin, first] = [dates, []];
+      if (course.endsWith(ids.at(-1))) first = begin;
+      before = new Set(ids);
+    },
     get first() {
       return first;
     },

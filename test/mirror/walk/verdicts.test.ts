@@ -1,15 +1,15 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { type Course, createCourse } from "../../../src/mirror/walk/course.ts";
 import {
+  type PassVerdict,
   VERDICTS,
-  type Verdict,
   type VerdictName,
   verdictOn,
   type WalkFacts,
 } from "../../../src/mirror/walk/verdicts.ts";
 import type { NextLink } from "../../../src/resources/page-request.ts";
+import { expectDrawn } from "../../support/drawn-part.ts";
 
 const NAMES = VERDICTS.map(({ name }) => name);
 const LIST = "/api/v1/user/";
@@ -247,20 +247,10 @@ describe("whatever the facts", () => {
   });
 });
 
-describe("docs/internals/reliability.md", () => {
-  const doc = new URL("../../../docs/internals/reliability.md", import.meta.url);
-  const place = /(?<=\n### How a pass may end\n\n[^#]*?\n\n)1\. [^#]*\n(?=\n##+ )/;
+/** UPDATE_DOCS=1 npx vitest run test/mirror/walk/verdicts.test.ts writes them. */
+test("docs/internals/reliability.md shows the conditions and outcomes", () =>
+  expectDrawn("internals/reliability.md", "verdicts", renderList(VERDICTS)));
 
-  /** UPDATE_DOCS=1 npx vitest run test/mirror/walk/verdicts.test.ts writes it. */
-  it("shows the conditions and outcomes", () => {
-    const text = readFileSync(doc, "utf8");
-    expect(text).toMatch(place);
-    const wanted = text.replace(place, () => renderList(VERDICTS));
-    if (process.env.UPDATE_DOCS) writeFileSync(doc, wanted);
-    expect(readFileSync(doc, "utf8")).toBe(wanted);
-  });
-});
-
-function renderList(rows: readonly Verdict[]): string {
+function renderList(rows: readonly PassVerdict[]): string {
   return rows.map(({ when, outcome }, i) => `${i + 1}. ${outcome.replace("_", " ")}: ${when}\n`).join("");
 }
