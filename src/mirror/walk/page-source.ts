@@ -1,6 +1,7 @@
 import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client } from "../api/client.ts";
+import { withSignals } from "../api/link-signals.ts";
 import {
   type FetchedPage,
   type ParsedPage,
@@ -91,6 +92,10 @@ export interface PageSourceOptions {
   signal?: AbortSignal;
 }
 
+type FoundPage =
+  | ParsedPage
+  | (Pick<FetchedPage, "meta" | "ids" | "known"> & { dates: null; records: null });
+
 interface Guess {
   request: PageRequest;
   page: Promise<FetchedPage>;
@@ -104,14 +109,6 @@ export function createPageSource(options: PageSourceOptions): PageSource {
   let { recent = null } = options;
   const ahead = new Map<string, Guess>();
   const guesses = createGuessRecord();
-  const giveUp = () => {
-    for (const { abort } of ahead.values()) abort.abort(signal?.reason);
-  };
-  signal?.addEventListener("abort", giveUp, { once: true });
-
-  type FoundPage =
-    | ParsedPage
-    | (Pick<FetchedPage, "meta" | "ids" | "known"> & { dates: null; records: null });
 
   async function fetchPage(
     request: string,
@@ -167,9 +164,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
       if (guess) {
         guesses.hit();
         remove(text, guess);
-        const giveUpThis = () => guess.abort.abort(signal?.reason);
-        signal?.addEventListener("abort", giveUpThis, { once: true });
-        return guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
+        return guess.page;
       }
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
       // Before the pages asked for ahead, because the walk waits for it.
@@ -186,7 +181,7 @@ export function createPageSource(options: PageSourceOptions): PageSource {
         if (ahead.has(text)) continue;
         if (!room.take(pageBytes)) return;
         const abort = new AbortController();
-        const page = fetchPage(text, abort.signal, 0, retries);
+        const page = withSignals([signal, abort.signal], (until) => fetchPage(text, until, 0, retries));
         // A failure matters only when the page is needed. `take` then throws it.
         page.catch(() => {});
         ahead.set(text, { request, page, bytes: pageBytes, abort });
@@ -197,7 +192,6 @@ export function createPageSource(options: PageSourceOptions): PageSource {
     },
     isServiceUp: () => client.isUp(signal),
     close() {
-      signal?.removeEventListener("abort", giveUp);
       for (const [text, guess] of ahead) {
         guess.abort.abort(new Error("the walk is over"));
         remove(text, guess);
