@@ -4,7 +4,6 @@ import { type PageRequest, parsePageRequest } from "../../resources/page-request
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
 import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
 import { type FetchedPage, readDates, shownDates } from "../walk/page.ts";
@@ -12,6 +11,7 @@ import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
 import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
 import { findMovedDates } from "./moved-dates.ts";
+import type { ListOptions, ListRun, SearchEnd } from "./reading.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
 /** A page that fails costs little: what it was to show is left to a full walk. */
@@ -19,8 +19,7 @@ const RETRIES = 1;
 /** A smaller page may show nothing between its first and its last date. */
 export const LEAST_SEARCHED = 4;
 
-interface SearchOptions
-  extends Pick<SettlePagesOptions, "room" | "meters" | "onProgress" | "counts" | "seen"> {
+interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
   /** The request for the first page of the list, with the size of a page. */
   first: PageRequest;
   /** The records that the service counts and never shows. */
@@ -37,12 +36,13 @@ interface SearchOptions
  * none once the pages show other dates than are stored, because the ranges of stored dates then say nothing.
  */
 export async function findDifferences(
-  run: RunParts,
-  { top, budget, first, unshown, missing, ...settling }: SearchOptions,
-): Promise<{ requests: number; isDone: boolean; counts: WalkCounts }> {
+  run: ListRun,
+  list: ListOptions,
+  { top, budget, first, unshown, missing, counts, seen }: SearchOptions,
+): Promise<SearchEnd & { counts: WalkCounts }> {
   const { client, patience, sql, signal, log } = run;
   const source = createPageSource({ client, resource: "build", lookAhead: 0, signal });
-  const settled = settlePages(run, { ...settling, resource: "build", memory: null });
+  const settled = settlePages(run, list, { counts, seen, memory: null });
   const unstored = await patience("find the dates of builds in quarantine", () => findUnstoredDates(sql));
   const dates = unstored.flatMap((date) => readDates([{ date }], client) ?? []);
   let latest = Promise.resolve();
@@ -65,10 +65,8 @@ export async function findDifferences(
   async function settle(fetched: FetchedPage, page: DatedPage | null): Promise<void> {
     const moved = await patience("compare dates", () => findMovedDates(sql, fetched));
     hasMoved ||= moved.isMoved;
-    await settled.add({
-      ...fetched,
-      ...{ resource: "build", seq: 0, holes: [], isAnchored: true, following: null },
-    });
+    const alone = { seq: 0, holes: [], isAnchored: true, following: null };
+    await settled.add({ ...fetched, ...alone, resource: "build" });
     await patience("note builds that are there", () => forgetMissing(sql, "build", fetched.ids));
     const range = page && shownWhole(page);
     if (range && !hasMoved) await missing.note(range, fetched.ids);
@@ -85,12 +83,12 @@ export async function findDifferences(
       await latest;
       return hasMoved ? null : page;
     },
-    /** How many builds the list should show in each range: those that are stored, and those in quarantine. */
+    /** The builds that the list should show in each range: those that are stored, and those in quarantine. */
     async count(ranges: readonly DateRange[]): Promise<number[]> {
-      const shown = await patience("count builds by their dates", () => countShownIn(sql, ranges));
+      const stored = await patience("count builds by their dates", () => countShownIn(sql, ranges));
       return ranges.map(({ newest, oldest }, at) => {
-        const hidden = dates.filter((date) => date <= newest && date >= (oldest ?? ""));
-        return (shown[at] ?? 0) + hidden.length;
+        const kept = dates.filter((date) => date <= newest && date >= (oldest ?? ""));
+        return (stored[at] ?? 0) + kept.length;
       });
     },
   };

@@ -2,7 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { SyncSettings } from "./plan.ts";
-import type { WalkOptions } from "./settle-pages.ts";
+import type { ListOptions } from "./reading.ts";
 
 type Setting = SyncSettings["pageSize"];
 
@@ -17,7 +17,7 @@ export async function findPageSize(sql: Sql, setting: Setting, resource: Resourc
 /** Finds the size of a list's pages. Null for a size that is set. */
 export async function findSizing(
   sql: Sql,
-  { pageSize, startSize }: Pick<WalkOptions, "pageSize" | "startSize">,
+  { pageSize, startSize }: Pick<ListOptions, "pageSize" | "startSize">,
   resource: Resource,
 ) {
   if (pageSize !== "auto") return null;

@@ -4,25 +4,29 @@
  * proof is that of any walk (`course.ts`): it does not ask that a walk be quick.
  */
 import { ageMs } from "../../base/clock.ts";
-import { withTransaction } from "../../store/connection/sql.ts";
-import { endRound, findRound, type NightMark, type Round } from "../../store/ledger/rounds.ts";
-import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { setLive } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
-import { resolveHoles } from "../load/quarantine.ts";
+import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import { endRound, findRound, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
+import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import type { Course } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage } from "../walk/page.ts";
-import { recordMissing } from "./missing-records.ts";
-import { readList } from "./read-list.ts";
-import type { WalkOptions } from "./settle-pages.ts";
+import type { Walk } from "../walk/walk.ts";
+import { closeWhole } from "./close-walk.ts";
+import { judgeEnd } from "./differences.ts";
+import { openList, walkList } from "./read-list.ts";
+import type { ListOptions, ListRun, Reading, RoundNight } from "./reading.ts";
 
 const DAY_MS = 86_400_000;
 /** Nights begin a little earlier or later. */
 const STEPS_A_DAY = 4;
 /** After nights that were lost, a night has so many parts at most. */
 const MOST_PARTS = 2;
+/** The records of its first page by which a night is known. Some may be deleted. */
+const MARKS = 20;
+/** Pages of the walk before that may lie beyond the part of a night, where these were smaller. */
+const SPARE_PAGES = 256;
 
-/** What the head of tonight says, and what the run has counted and seen so far. */
+/** The head of tonight, and the counts and the ids of this run so far. */
 interface Tonight {
   /** The nights of a round. */
   days: number;
@@ -31,41 +35,105 @@ interface Tonight {
   limit: number;
   counts: WalkCounts;
   seen: IdSet;
-  /** Its first page. */
+  /** Its first page: a round may begin with it. */
   head: FetchedPage | null;
 }
 
+interface RoundPart {
+  /** Null where the round is far enough. */
+  night: RoundNight | null;
+  counts: WalkCounts;
+  /** The records that the end of the round found missing. */
+  missing: number;
+}
+
 /** Reads the next part of the round of the builds, and closes the round where it comes to its end. */
-export async function readRound(run: RunParts, options: WalkOptions, tonight: Tonight) {
+export async function readRound(run: ListRun, list: ListOptions, tonight: Tonight): Promise<RoundPart> {
   const { sql, patience, log, clock } = run;
   const { days, counted } = tonight;
   const found = await patience("find the round", () => findRound(sql, "build"));
-  const { earlier } = found;
   const { round, most, isTooLong } = beginNight(found.round, { days, counted, now: clock.now() });
   if (most === 0) return { night: null, counts: tonight.counts, missing: 0 };
-  const reading = await readList(run, options, tonight.counts, {
-    ...{ round, most, seen: tonight.seen, head: tonight.head },
-    pages: Math.ceil(most / tonight.limit),
-    shift: round ? counted - round.totalCount : 0,
-  });
-  const { outcome, read: records, start, counts } = reading;
-  const { isOver, readSince, nights } = endNight(earlier, reading);
-  const { held, missing } = isOver
-    ? await closeRound(run, options, reading, nights)
-    : { held: null, missing: 0 };
-  const why =
-    outcome.reason ??
+  const part = await readPart(run, list, tonight, round, most);
+  const { isOver, readSince, nights } = endNight(found.earlier, part);
+  const { held, missing } = isOver ? await closeRound(run, list, part, nights) : { held: null, missing: 0 };
+  const records = part.read;
+  const reason =
+    part.outcome.reason ??
     held ??
     (records === 0 && !isOver ? "build list: the round read nothing" : null) ??
     (isTooLong ? `build list: the round did not come to its end within ${2 * days} days` : null);
   log.info(
-    { records, round_began_run_id: start.beganRunId, is_over: isOver, reason: why },
+    { records, round_began_run_id: part.start.beganRunId, is_over: isOver, reason },
     "read a part of the builds again",
   );
-  return { night: { records, reason: why, readSince }, counts, missing };
+  return { night: { records, reason, readSince }, counts: part.counts, missing };
 }
 
-/** Which round a night goes on with, null for a new one, and with how many records. */
+/** How a night of a round ended. */
+interface NightReading extends Pick<Reading, "outcome" | "brokenBy" | "isAllRead" | "start"> {
+  /** Those of the round, with this one. */
+  nights: readonly NightMark[];
+  /** See `Course`. */
+  passes: number;
+  covers: Course["covers"];
+}
+
+type PartReading = NightReading & Pick<Reading, "seen" | "counts"> & { /** In records. */ read: number };
+
+/** Goes on with a round, or begins one, and keeps the place behind each page. */
+async function readPart(
+  run: ListRun,
+  list: ListOptions,
+  { counted, limit, counts, seen, head }: Tonight,
+  round: Round | null,
+  most: number,
+): Promise<PartReading> {
+  const { sql, patience, runId } = run;
+  const mostPages = 4 * Math.ceil(most / limit) + SPARE_PAGES;
+  const opened = await openList(run, list, round, { recent: head, mostPages });
+  const { course, from, start, beganAt } = opened;
+  const nightsUntil = (walk: Walk): NightMark[] => [
+    ...(from?.nights ?? []),
+    { startedAt: beganAt, ids: walk.first.slice(0, MARKS) },
+  ];
+  const keep = async (
+    tx: Sql | TransactionSql,
+    walk: Walk,
+    checkpoint: Checkpoint | null,
+    totalCount: number | null,
+  ) => {
+    if (!checkpoint || totalCount === null) return;
+    const place = { ...start, records: course.seen.size, nights: nightsUntil(walk), checkpoint, totalCount };
+    await saveRound(tx, "build", place);
+  };
+  const { outcome, brokenBy, walk, settled } = await walkList(run, list, opened, {
+    counts: { ...counts },
+    seen,
+    most,
+    ...(from && { shift: counted - from.totalCount }),
+    async save(tx, { counts: soFar, checkpoint, at, totalCount }, walk) {
+      await saveProgress(tx, runId, "build", soFar, null, at, totalCount);
+      await keep(tx, walk, checkpoint, totalCount);
+    },
+  });
+  // The last pages may have been skipped, with nothing to commit.
+  if (outcome.walk === "head")
+    await patience("save the round", () => keep(sql, walk, settled.checkpoint, outcome.totalCount));
+  return {
+    ...judgeEnd("build", outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
+    brokenBy,
+    start,
+    nights: nightsUntil(walk),
+    passes: course.passes,
+    covers: course.covers,
+    seen: course.seen,
+    counts: settled.counts,
+    read: walk.read,
+  };
+}
+
+/** The round with which a night goes on, null for a new one, and how many records it reads. */
 export function beginNight(round: Round | null, facts: { days: number; counted: number; now: Date }) {
   // It is begun anew, so that a list which never comes to its end is read from its start again.
   const isTooLong = round !== null && ageMs(round.startedAt, facts.now) > 2 * facts.days * DAY_MS;
@@ -84,13 +152,7 @@ function partOf(round: Round | null, facts: { days: number; counted: number; now
   return Math.max(0, Math.min(MOST_PARTS * part, left));
 }
 
-type RoundReading = Awaited<ReturnType<typeof readList>>;
-type NightReading = Pick<
-  RoundReading,
-  "outcome" | "brokenBy" | "isAllRead" | "start" | "nights" | "passes" | "covers"
->;
-
-/** Whether the round is over, since when every record was read, and the nights by which the next round knows that. */
+/** Says whether the round is over, since when every record was read, and by which nights the next round knows that. */
 export function endNight(earlier: readonly NightMark[], reading: NightReading) {
   const { outcome, brokenBy, isAllRead, passes, start } = reading;
   const isOver = outcome.walk !== "head" && brokenBy === null;
@@ -107,7 +169,7 @@ export function endNight(earlier: readonly NightMark[], reading: NightReading) {
  */
 function sinceOf(earlier: readonly NightMark[], { covers, passes }: NightReading): string | null {
   const [first] = earlier;
-  // Of the last date that is covered a record may be left. With two dates of a night covered, the first is not the last.
+  // The last date that is covered may have another record. With two dates of a night covered, the first is not the last.
   const isMet = ({ ids }: NightMark) => ids.filter(covers).length > 1;
   const met = passes === 1 ? earlier.findLast(isMet) : undefined;
   return met?.startedAt ?? first?.startedAt ?? null;
@@ -115,22 +177,17 @@ function sinceOf(earlier: readonly NightMark[], { covers, passes }: NightReading
 
 /** Notes what a whole round did not show, as after any whole walk. */
 async function closeRound(
-  { sql, clock, patience, runId }: RunParts,
-  options: WalkOptions,
-  { outcome, start, seen }: RoundReading,
+  run: ListRun,
+  list: ListOptions,
+  part: PartReading,
   nights: readonly NightMark[],
 ): Promise<{ held: string | null; missing: number }> {
-  const resource = "build" as const;
+  const { sql, clock, patience } = run;
   return patience("close a round", () =>
     withTransaction(sql, async (tx) => {
-      await endRound(tx, resource, nights);
-      if (outcome.walk !== "whole") return { held: null, missing: 0 };
-      const noticedAt = clock.now().toISOString();
-      await resolveHoles(tx, resource, noticedAt);
-      const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt, seen };
-      const { live, held, missing } = await recordMissing(tx, { ...options, ...facts });
-      await setLive(tx, resource, live);
-      return { held, missing };
+      await endRound(tx, "build", nights);
+      if (part.outcome.walk !== "whole") return { held: null, missing: 0 };
+      return closeWhole(tx, run, list, part, clock.now().toISOString());
     }),
   );
 }

@@ -1,6 +1,6 @@
 /** Rounds by day and night over any list: `test/mirror/walk/rounds.test.ts`. */
 import { describe, expect, it } from "vitest";
-import { judgeEnd } from "../../../src/mirror/lists/read-list.ts";
+import { judgeEnd } from "../../../src/mirror/lists/differences.ts";
 import { endNight } from "../../../src/mirror/lists/read-round.ts";
 import { createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
 

@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { HttpStatusError, UpstreamError } from "../../../src/base/errors.ts";
+import { judgeEnd } from "../../../src/mirror/lists/differences.ts";
 import { planRun } from "../../../src/mirror/lists/plan.ts";
-import { judgeEnd } from "../../../src/mirror/lists/read-list.ts";
 import { beginNight, endNight } from "../../../src/mirror/lists/read-round.ts";
 import { createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
 import type { Section } from "../../../src/mirror/walk/sections.ts";

@@ -1,0 +1,119 @@
+import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import { finishWalk } from "../../store/ledger/run-ledger.ts";
+import { countRows, countShown, setLive } from "../load/live-count.ts";
+import { createPageMemory } from "../load/page-memory.ts";
+import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import { recordSeen } from "../load/record-transitions.ts";
+import { beyondMoves, describeCut } from "./differences.ts";
+import { forgetSeen, recordMissing } from "./missing-records.ts";
+import type { ListOptions, ListRun, Reading } from "./reading.ts";
+import type { WalkSummary } from "./summary.ts";
+
+export interface ClosedWalk {
+  summary: WalkSummary;
+  /** How many records the service counts fewer than are here, as `Unfinished` has it. 0 where the count was not compared. */
+  deficit: number;
+  brokenBy: Reading["brokenBy"];
+}
+
+/**
+ * Ends a walk in one transaction: stores what a whole walk did not show as missing, resolves the holes, and stores
+ * how the walk ended. A whole walk without any record is not accepted when records are known.
+ */
+export async function closeWalk(run: ListRun, list: ListOptions, reading: Reading): Promise<ClosedWalk> {
+  const { sql, clock, log, runId, patience } = run;
+  const { resource, listPath } = list.plan;
+  const { start, seen, counts, brokenBy, moved, memory, head } = reading;
+  const finishedAt = clock.now().toISOString();
+  let { outcome } = reading;
+  // An earlier reading of a head may have seen some.
+  const isEmptied = outcome.walk === "whole" && outcome.records === 0;
+  const known = isEmptied ? await patience("count records", () => countRows(sql, resource)) : 0;
+  if (known > 0) {
+    const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
+    outcome = { ...outcome, walk: "not_whole", reason };
+  }
+  // The earlier part of a resumed walk did not say how the count moved.
+  const counted = start.beganRunId === runId ? outcome.totalCount : null;
+  const isRead = outcome.walk === "whole" && counted !== null;
+  const unshown = isRead ? beyondMoves(counted - seen.size, moved) : 0;
+  const gap = unshown === 0 || counted === null ? null : { resource, counted, shown: seen.size };
+  const cut = gap && describeCut(gap, unshown - reading.repeated.size);
+  if (cut !== null) outcome = { ...outcome, walk: "not_whole", reason: cut };
+
+  const ended = await patience("close a walk", () =>
+    withTransaction(sql, async (tx) => {
+      let held: string | null = null;
+      let unstored = head?.unstored ?? null;
+      let deficit = head?.deficit ?? null;
+      if (outcome.walk === "whole") {
+        if (memory) await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
+        const missing = await closeWhole(tx, run, list, reading, finishedAt);
+        held = missing.held;
+        unstored = seen.size - missing.met;
+      } else await forgetSeen(tx, resource, seen);
+      if ((memory || isRead) && counted !== null) {
+        deficit = beyondMoves(counted - (await countShown(tx, resource)), moved);
+        unstored ??= await countUnstored(tx, resource);
+      } else if (head && deficit !== null) deficit -= head.explained - (unstored ?? 0);
+      if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
+      await memory?.keepSize(tx);
+      // A whole walk that is not accepted has not read the list.
+      const isAllRead = reading.isAllRead && outcome === reading.outcome;
+      const reason = outcome.reason ?? held;
+      await finishWalk(tx, runId, resource, {
+        walk: outcome.walk,
+        reason,
+        totalCount: outcome.totalCount,
+        counts,
+        checkpoint: reading.checkpoint,
+        finishedAt,
+        unstored,
+        deficit,
+        night: head?.night ?? undefined,
+        search: head?.search ?? undefined,
+        readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
+      });
+      return { reason, held };
+    }),
+  );
+  if (head?.isLagging) log.info({ reason: outcome.reason }, "the service lags behind");
+  else if (outcome.reason) log.info({ reason: outcome.reason, hint: brokenBy?.hint }, "walk is not whole");
+  if (ended.held) log.info({ reason: ended.held }, "deletions are held back");
+  return {
+    summary: {
+      walk: outcome.walk,
+      ...(ended.reason && { reason: ended.reason }),
+      ...(head?.isLagging && { lagging: true }),
+      ...(gap && { shown: gap.shown }),
+      ...counts,
+      total_count: outcome.totalCount,
+      ...summarize(head),
+    },
+    deficit: head && outcome.walk === "head" ? Math.max(0, head.explained - (head.deficit ?? 0)) : 0,
+    brokenBy,
+  };
+}
+
+function summarize(head: Reading["head"]): Pick<WalkSummary, "round" | "search"> {
+  const { night, search } = head ?? {};
+  return {
+    ...(night && { round: { records: night.records, ...(night.reason && { reason: night.reason }) } }),
+    ...(search && { search: { requests: search.requests, settled: search.isDone } }),
+  };
+}
+
+/** Notes what a whole walk did not show, in the transaction that ends it. */
+export async function closeWhole(
+  tx: TransactionSql,
+  { runId }: Pick<ListRun, "runId">,
+  { plan: { resource }, ...limits }: ListOptions,
+  { start, seen }: Pick<Reading, "start" | "seen">,
+  noticedAt: string,
+) {
+  await resolveHoles(tx, resource, noticedAt);
+  const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt, seen };
+  const missing = await recordMissing(tx, { ...limits, ...facts });
+  await setLive(tx, resource, missing.live);
+  return missing;
+}

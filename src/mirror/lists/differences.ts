@@ -1,0 +1,58 @@
+/** How the count of a list differs from what it shows and from what is here, and what explains that. */
+import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import {
+  type CountGap,
+  describeCountGap,
+  findLastWholeWalk,
+  findUnexplainedDeficit,
+} from "../../store/ledger/run-ledger.ts";
+import type { Course, WalkOutcome } from "../walk/course.ts";
+import { ALWAYS_ALLOWED } from "./missing-records.ts";
+import type { CountMoves, Reading } from "./reading.ts";
+
+/** The share of its count that a list may leave out of its pages. */
+const MOST_UNSHOWN = 0.05;
+
+/** What earlier walks of a list have found out, in records. */
+export interface KnownDifferences {
+  /** The newest whole walk saw them and could not store them. */
+  unstored: number;
+  /** The service counted them, and the newest whole walk saw them on no page. */
+  unshown: number;
+  /** Both. */
+  explained: number;
+  /** These, and the difference that the newest comparison could not resolve. */
+  known: number;
+}
+
+export async function findKnownDifferences(sql: Sql, resource: Resource): Promise<KnownDifferences> {
+  const { unstored, unshown } = (await findLastWholeWalk(sql, resource)) ?? { unstored: 0, unshown: 0 };
+  const explained = unstored + unshown;
+  return { unstored, unshown, explained, known: explained + (await findUnexplainedDeficit(sql, resource)) };
+}
+
+/** The part of a difference that cannot come from records that came or went behind the reader during the walk. */
+export function beyondMoves(difference: number, { up, down }: CountMoves): number {
+  return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
+}
+
+/** Says that a walk has read all, but for records of which nothing but their place is known. A list that is cut is not whole. */
+export function judgeEnd(
+  resource: Resource,
+  outcome: WalkOutcome,
+  { verdict, beyond }: Pick<Course, "verdict" | "beyond">,
+): Pick<Reading, "outcome" | "isAllRead"> {
+  const isRead = outcome.walk === "whole" || verdict === "holes" || verdict === "records without an id";
+  const counted = outcome.totalCount ?? 0;
+  const cut = isRead ? describeCut({ resource, counted, shown: counted - beyond }, beyond) : null;
+  return cut === null
+    ? { outcome, isAllRead: isRead }
+    : { outcome: { ...outcome, walk: "not_whole", reason: cut }, isAllRead: false };
+}
+
+/** Why a list that shows so many records fewer than it counts is not read well. Null where they are few. */
+export function describeCut(gap: CountGap, unshown: number): string | null {
+  if (unshown <= Math.max(ALWAYS_ALLOWED, gap.counted * MOST_UNSHOWN)) return null;
+  return `${gap.resource} list: ${describeCountGap(gap)}: ask its owner why`;
+}

@@ -1,0 +1,57 @@
+import { UpstreamError } from "../../base/errors.ts";
+import type { WalkOutcome } from "../walk/course.ts";
+import type { Page } from "../walk/page.ts";
+import type { Walk } from "../walk/walk.ts";
+import type { Reading } from "./reading.ts";
+import type { SettledPages } from "./settle-pages.ts";
+
+/** How the pages of a walk ended. */
+export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved">;
+
+/** Stores all pages of a walk. A failure of upstream ends it as `not_whole`; any other is thrown. Then nothing more is written. */
+export async function readPages(
+  walk: Walk,
+  settled: SettledPages,
+  /** Looks at a page before it is stored. False ends the walk without it. */
+  accept: (page: Page) => Promise<boolean> = async () => true,
+): Promise<PagesEnd> {
+  const pages = walk.pages();
+  const moved = { up: 0, down: 0 };
+  let counted: number | null = null;
+  const notWhole = (reason: string | null, totalCount: number | null): WalkOutcome => ({
+    walk: "not_whole",
+    reason,
+    totalCount,
+    records: walk.seen.size,
+  });
+
+  async function storeAll(): Promise<WalkOutcome> {
+    for (;;) {
+      const step = await pages.next();
+      if (step.done) return step.value;
+      const { totalCount } = step.value.meta;
+      if (totalCount !== null && counted !== null) {
+        moved.up += Math.max(0, totalCount - counted);
+        moved.down += Math.max(0, counted - totalCount);
+      }
+      counted = totalCount ?? counted;
+      if (!(await accept(step.value))) {
+        const outcome = notWhole(null, totalCount);
+        await pages.return(outcome);
+        return outcome;
+      }
+      await settled.add(step.value);
+    }
+  }
+
+  try {
+    const outcome = await storeAll();
+    await settled.end();
+    return { outcome, brokenBy: null, moved };
+  } catch (error) {
+    const [ended] = await Promise.allSettled([settled.end()]);
+    if (!(error instanceof UpstreamError)) throw error;
+    if (ended.status === "rejected") throw ended.reason;
+    return { outcome: notWhole(error.message, null), brokenBy: error, moved };
+  }
+}

@@ -1,0 +1,90 @@
+/** What the reading of a list takes, and what it gives. */
+import type { UpstreamError } from "../../base/errors.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { Checkpoint, ResumableWalk, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
+import type { RunParts } from "../load/loader.ts";
+import type { WalkOutcome } from "../walk/course.ts";
+import type { IdSet } from "../walk/id-set.ts";
+import type { LookAheadRoom } from "../walk/page-source.ts";
+import type { SyncSettings, WalkPlan } from "./plan.ts";
+
+/** The run that reads lists. */
+export interface ListRun extends RunParts {
+  meters: Meters | undefined;
+  /** Tells the user, in the summary of the run. */
+  warn(message: string): void;
+}
+
+/** The list that is read, and how. */
+export interface ListOptions
+  extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
+  plan: WalkPlan;
+  lookAhead: number;
+  room: LookAheadRoom;
+  /** Where a list begins of which nothing is remembered. `onStart` hears what the first page has found. */
+  startSize?: Promise<number> | undefined;
+  onStart?: (size: number | undefined) => void;
+  resume: ResumableWalk | null;
+  allowMassDelete: boolean;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+}
+
+/** How far `total_count` rose and fell from page to page, each summed up. */
+export interface CountMoves {
+  up: number;
+  down: number;
+}
+
+/** How a night of a round ended. */
+export interface RoundNight {
+  /** The records that it read again. */
+  records: number;
+  /** Why it read nothing, broke off, or ended the round unproven. Else null. */
+  reason: string | null;
+  /** Since when every record was read, as far as the night shows; null where that is not known. */
+  readSince: string | null;
+}
+
+/** How a search for differences ended. */
+export interface SearchEnd {
+  requests: number;
+  /** It settled them. */
+  isDone: boolean;
+}
+
+/** What only a reading of the head of a list finds. */
+export interface HeadFindings {
+  /** How many records more the service counts than are here. Null where they were not compared. */
+  deficit: number | null;
+  /** The part of the deficit that the newest whole walk explains, and of that what it could not store. */
+  explained: number;
+  unstored: number;
+  night: RoundNight | null;
+  search: SearchEnd | null;
+  /** Why the head says nothing of what is new: nothing was stored or judged. Else null. */
+  distrust: string | null;
+  /** The reason of the outcome is that a replica which is behind has answered. */
+  isLagging: boolean;
+}
+
+/** The result of reading a list, before its walk is closed. */
+export interface Reading {
+  start: WalkStart;
+  outcome: WalkOutcome;
+  /** The failure of upstream that ended it early, or null. */
+  brokenBy: UpstreamError | null;
+  seen: IdSet;
+  /** See `Course`. */
+  repeated: Pick<IdSet, "size">;
+  counts: WalkCounts;
+  moved: CountMoves;
+  /** Each record of the list was read that the service can render and name. */
+  isAllRead: boolean;
+  /** Where the walk can resume. */
+  checkpoint: Checkpoint | null;
+  /** For a list that was read from its start to its end: the pages remembered for the next walk, and what stores their size. */
+  memory: { pages: number; keepSize(tx: TransactionSql): Promise<void> } | null;
+  /** For a list that was read at its head. */
+  head: HeadFindings | null;
+}
