@@ -58,6 +58,8 @@ import { overlapOf, requestBehind } from "./request-behind.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 const LIMIT_GROWTH = 10;
+/** An overlap needs two records. */
+const LEAST_SIZE = 2;
 
 export interface CourseOptions {
   resource: Resource;
@@ -65,8 +67,6 @@ export interface CourseOptions {
   /** The `limit` of the first pass, and of what an enlarged page is narrowed to. At least 2. */
   pageSize: number;
   isListPath(path: string): boolean;
-  /** Only the test of the proof switches this off. @default true */
-  isOverlapping?: boolean;
 }
 
 export interface WalkOutcome {
@@ -154,10 +154,8 @@ function createMet() {
 }
 
 export function createCourse(options: CourseOptions): Course {
-  const { resource, listPath, isListPath, isOverlapping = true } = options;
-  /** An overlap needs two records. */
-  const atLeastTwo = (limit: number) => (isOverlapping ? Math.max(2, limit) : limit);
-  const pageSize = atLeastTwo(options.pageSize);
+  const { resource, listPath, isListPath } = options;
+  const pageSize = Math.max(LEAST_SIZE, options.pageSize);
   const met = createMet();
   let pass: Pass = createPass(pageSize);
   let state: State = { name: "starting", request: firstRequest(listPath, pageSize), step: 0 };
@@ -168,7 +166,7 @@ export function createCourse(options: CourseOptions): Course {
   /** Where no anchor is possible the walk starts, whatever led there. */
   function ask(next: Asking): void {
     const { request } = next;
-    const isStart = request.offset <= pass.barrier || !isOverlapping;
+    const isStart = request.offset <= pass.barrier;
     state = isStart ? { name: "starting", request, step: "step" in next ? next.step : 0 } : next;
   }
 
@@ -300,7 +298,6 @@ export function createCourse(options: CourseOptions): Course {
       nameless: meta.count - ids.length,
       next,
       aim: pass.limit,
-      isOverlapping,
       shiftAt: pass.number > 1 && pass.pages === 1 ? pass.servedBefore : 0,
       isRepeated: pass.isRepeated,
     });
@@ -417,7 +414,7 @@ export function createCourse(options: CourseOptions): Course {
     resize(limit) {
       if (!state.request || pass.number > 1) return;
       const isNarrowed = state.request.limit < pass.limit;
-      pass.limit = atLeastTwo(limit);
+      pass.limit = Math.max(LEAST_SIZE, limit);
       if (!isNarrowed || state.request.limit > pass.limit) askFor({ limit: pass.limit });
     },
     beginEarlier,

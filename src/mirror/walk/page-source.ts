@@ -92,9 +92,7 @@ export interface PageSourceOptions {
   signal?: AbortSignal;
 }
 
-type FoundPage =
-  | ParsedPage
-  | (Pick<FetchedPage, "meta" | "ids" | "known"> & { dates: null; records: null });
+type FoundPage = ParsedPage | (Pick<FetchedPage, "meta" | "ids" | "known"> & { dates: null; records: null });
 
 interface Guess {
   request: PageRequest;

@@ -18,12 +18,11 @@ export function requestBehind(page: {
   nameless: number;
   next: NextLink;
   aim: number;
-  isOverlapping: boolean;
   /** When the page was served with this limit, half of it is read again, so that all borders are at other places. */
   shiftAt: number;
   isRepeated: boolean;
 }) {
-  const { at, meta, next, aim, isOverlapping, isRepeated } = page;
+  const { at, meta, next, aim, isRepeated } = page;
   const { count } = meta;
   const isEnd = next.leads !== "on";
   const isWhole = isFull(at, meta);
@@ -37,8 +36,8 @@ export function requestBehind(page: {
   // `next` is used: a filter in it would hide records.
   const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
   const wanted = (served === page.shiftAt ? served >> 1 : overlapAfter(served, meta)) + page.nameless;
-  const overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
-  const isSingle = isOverlapping && overlap === 0;
+  const overlap = Math.min(wanted, behind - at.offset - 1);
+  const isSingle = overlap === 0;
   // Where a page was cut to one record, there is room for anchors in front of it.
   const isStepping = isSingle && !isWhole && !isRepeated;
   return {

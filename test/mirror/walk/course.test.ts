@@ -90,7 +90,6 @@ describe("the course over a still list", () => {
 
   it("needs two records a page at least", () => {
     expect(asked(begin(1))).toBe("2@0");
-    expect(asked(begin(1, { isOverlapping: false }))).toBe("1@0");
   });
 
   it.each([[[]], [["7"]], [numbers(0, 3)]])("is whole after one page that holds all of %j", (list) => {
@@ -197,14 +196,6 @@ describe("a page without an anchor", () => {
     readOf(course, ["0", "1"]);
     expect(course.outcome).toMatchObject({ ...WHOLE, totalCount: 2 });
     expect(course.verdict).toBe("one reply");
-  });
-
-  it("is taken as it is where the overlap is switched off", () => {
-    const course = begin(4, { isOverlapping: false });
-    readOf(course, numbers(0, 12));
-    expect(asked(course)).toBe("4@4");
-    readOf(course, numbers(50, 62));
-    expect(course.isAnchored).toBe(true);
   });
 });
 

@@ -146,7 +146,7 @@ function readAgain(tied: number): number {
   const next = { leads: "on", offset: 100 } as NextLink;
   const { offset } = requestBehind({
     ...{ at, meta, nameless: 0, next, aim: 100 },
-    ...{ isOverlapping: true, shiftAt: 0, isRepeated: false },
+    ...{ shiftAt: 0, isRepeated: false },
   });
   return 100 - offset;
 }
