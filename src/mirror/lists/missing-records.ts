@@ -7,13 +7,24 @@ import type { Clock } from "../../base/clock.ts";
 import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
-import { type AnySql, compose, composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
+import {
+  type AnySql,
+  compose,
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+} from "../../store/connection/sql.ts";
 import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { countShown, isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
+
+const NOTE_MISSING = statement("note_missing", import.meta.url);
+const FIND_MISSING = statement<MissingRecord>("find_missing", import.meta.url);
+const RECORD_ASKED = statement("record_asked", import.meta.url);
 
 /** The number of ids compared at once, so that memory does not grow with the table. */
 const WINDOW = 5000;
@@ -73,21 +84,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const isHeld = fresh > mostMissing(known, facts);
   for await (const { older } of liveIds(tx, resource, beganRunId)) {
     const unseen = older.filter((id) => !seen.has(id));
-    await tx`
-      with unseen as (
-        -- A stored moment is later where a clock was put back since.
-        select id, least(stored.noticed_at, ${noticedAt}::timestamptz) as noticed_at,
-          -- What is asked for already is not held back again.
-          ${isHeld} and (stored.record_id is null or stored.held_until is not null) as is_held
-        from unnest(${unseen}::text[]) as unseen (id)
-        left join sync.missing_records as stored on stored.resource = ${resource} and stored.record_id = id
-      ), judged as (
-        select *, case when is_held then coalesce(noticed_at + ${waitsMs}::float8 * interval '1 ms', 'infinity') end as until from unseen
-      )
-      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
-      select ${resource}, id, ${runId}, noticed_at, case when until > ${noticedAt}::timestamptz then until end from judged
-      on conflict (resource, record_id) do update
-      set run_id = excluded.run_id, noticed_at = excluded.noticed_at, held_until = excluded.held_until`;
+    await NOTE_MISSING(tx, { resource, runId, unseen, noticedAt, isHeld, waitsMs });
   }
   const held = isHeld ? (await findHeld(tx)).find((one) => one.resource === resource) : undefined;
   return { ...counts, held: held ? describeHeld(held) : null };
@@ -195,17 +192,8 @@ export async function findMissing(
   sql: Sql,
   resources: readonly Resource[],
   { limit, now, onlyNew = false }: { limit: number; now: string; onlyNew?: boolean },
-) {
-  return sql<MissingRecord[]>`
-    select resource, record_id as id
-    from (
-      select resource, record_id, undecided_runs >= ${RUNS_TO_DECIDE} as is_kept, row_number() over (
-        partition by resource
-        order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
-      from sync.missing_records
-      where resource = any (${resources as Resource[]}::text[]) and held_until is null and (asked_at is null or not ${onlyNew})
-    ) as waiting
-    order by is_kept, turn, resource limit ${limit}`;
+): Promise<MissingRecord[]> {
+  return FIND_MISSING(sql, { resources, limit, now, onlyNew, runsToDecide: RUNS_TO_DECIDE });
 }
 
 export interface AskedRecord extends MissingRecord {
@@ -213,20 +201,9 @@ export interface AskedRecord extends MissingRecord {
   outcome: "found" | "waiting" | "undecided" | "silent";
 }
 
-/** With any result, so that they come after those that were not requested. Safe to repeat with the same moment. */
-export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecord[], at: string) {
-  if (asked.length === 0) return;
-  await tx`
-    update sync.missing_records as missing set asked_at = ${at}::timestamptz,
-      found_at = case when outcome = 'found' then ${at}::timestamptz end,
-      gone_at = case when outcome = 'waiting' then ${at}::timestamptz end,
-      undecided_runs = case
-        when outcome in ('found', 'waiting') then 0
-        when outcome = 'silent' or asked_at = ${at}::timestamptz then undecided_runs
-        else undecided_runs + 1
-      end
-    from jsonb_to_recordset(${JSON.stringify(asked)}::text::jsonb) as asked (resource text, id text, outcome text)
-    where missing.resource = asked.resource and missing.record_id = asked.id`;
+/** Stores what the details of missing records answered. Safe to repeat with the same moment. */
+export async function recordAsked(tx: TransactionSql, answers: readonly AskedRecord[], at: string) {
+  if (answers.length > 0) await RECORD_ASKED(tx, { answers: JSON.stringify(answers), at });
 }
 
 /**

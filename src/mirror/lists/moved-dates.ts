@@ -1,8 +1,12 @@
-import { type Sql, withTransaction } from "../../store/connection/sql.ts";
+import { type Sql, statement, withTransaction } from "../../store/connection/sql.ts";
 import { findDatesInChange } from "../../store/ledger/list-freshness.ts";
 import { type RunParts, recordDrift } from "../load/loader.ts";
 import { type FetchedPage, shownDates } from "../walk/page.ts";
 import { namesZone } from "../walk/read-date.ts";
+
+type Moves = { known: number; moved: number; far: number; alike: number; by: number | null };
+
+const MOVED_DATES = statement<Moves>("moved_dates", import.meta.url);
 
 /** Fewer may have been corrected one by one. */
 const LEAST_MOVED = 3;
@@ -26,15 +30,7 @@ export async function findMovedDates(sql: Sql, page: FetchedPage): Promise<Moved
   const { ids, records } = page;
   const dates = shownDates(page);
   if (!dates || dates.length !== ids.length) return UNMOVED;
-  const [row] = await sql<{ known: number; moved: number; far: number; alike: number; by: number | null }[]>`
-    with build as (
-      select extract(epoch from shown.date - builds.date)::float8 * 1000 as by
-      from unnest(${ids}::text[], ${dates}::text[]::timestamp[]) as shown (id, date)
-      join mirror.builds on builds.id = shown.id and builds.date is not null and deleted_at is null
-    ), usual as (select mode() within group (order by by) filter (where by <> 0) as by from build)
-    select count(*) as known, count(*) filter (where build.by <> 0) as moved,
-      count(*) filter (where abs(build.by) >= 1000) as far, count(*) filter (where build.by = usual.by) as alike, max(usual.by) as by
-    from build cross join usual`;
+  const [row] = await MOVED_DATES(sql, { ids, dates });
   if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return UNMOVED;
   const isOne = row.alike >= 0.9 * row.moved;
   const isZoned = records?.some((record) => namesZone((record as { date?: unknown }).date)) ?? false;

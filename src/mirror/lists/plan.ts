@@ -2,7 +2,7 @@ import { ageMs } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
 import type { Config } from "../../base/config.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import type { ServiceRoot } from "./root-listing.ts";
@@ -11,6 +11,10 @@ import type { ServiceRoot } from "./root-listing.ts";
 export interface SyncSettings extends SettingsFor<"requests" | "sync">, Pick<Config, "proxies"> {
   readonly baseUrl: URL;
 }
+
+type Counted = { resource: Resource; records: number; size: number | null; limit: number | null };
+
+const NEWEST_COUNTS = statement<Counted>("newest_counts", import.meta.url);
 
 const DAY_MS = 86_400_000;
 /** A nightly run may start a few hours earlier than the one before. */
@@ -93,16 +97,7 @@ export async function estimateFullWalks(
   sql: Sql,
   { pageSize, ratePerSecond }: Pick<SyncSettings, "pageSize" | "ratePerSecond">,
 ): Promise<{ all: number; build: number }> {
-  type Counted = { resource: Resource; records: number; size: number | null; limit: number | null };
-  const lists = await sql<Counted[]>`
-    select of.resource, counted.total_count as records,
-      (select page_size from sync.page_sizes where page_sizes.resource = of.resource) as size,
-      (select (meta ->> 'limit')::bigint from sync.pages where pages.resource = of.resource order by seq limit 1) as limit
-    from unnest(${[...RESOURCES]}::text[]) as of (resource)
-    cross join lateral (
-      select total_count from sync.walks
-      where walks.resource = of.resource and total_count is not null order by run_id desc limit 1
-    ) as counted`;
+  const lists = await NEWEST_COUNTS(sql, { resources: RESOURCES });
   const seconds = (some: readonly Counted[]) => {
     const pages = some.map(({ records, size, limit }) => {
       const asked = pageSize === "auto" ? (size ?? BASE_SIZE) : pageSize;
