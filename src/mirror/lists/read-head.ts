@@ -20,7 +20,6 @@ import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { readPages } from "./read-pages.ts";
 import { readRound } from "./read-round.ts";
 import type { HeadFindings, ListOptions, ListRun, Reading, RoundNight, SearchEnd } from "./reading.ts";
-import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */
@@ -229,7 +228,7 @@ async function readOnce(
   /** The last page, while all of them show their order. */
   let last: DatedPage | null | undefined;
 
-  const settled = settlePages(run, list, {
+  const read = await readPages(run, list, walk, {
     counts: so.counts,
     memory: null,
     seen: {
@@ -256,22 +255,16 @@ async function readOnce(
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
       if (join.isJoined()) walk.stop();
     },
+    async accept(page) {
+      if (page.seq > 0) return true;
+      shown.first = page;
+      const moved = await patience("compare dates", () => findMovedDates(sql, page));
+      if (moved.isMoved) await noteMovedDates(run, moved);
+      shown.distrust = whyDistrusted(page, moved);
+      return shown.distrust === null;
+    },
   });
-  const read = await readPages(walk, settled, async (page) => {
-    if (page.seq > 0) return true;
-    shown.first = page;
-    const moved = await patience("compare dates", () => findMovedDates(sql, page));
-    if (moved.isMoved) await noteMovedDates(run, moved);
-    shown.distrust = whyDistrusted(page, moved);
-    return shown.distrust === null;
-  });
-  return {
-    ...read,
-    ...shown,
-    counts: settled.counts,
-    repeated: course.repeated,
-    top: last ? lastBorder(last) : null,
-  };
+  return { ...read, ...shown, repeated: course.repeated, top: last ? lastBorder(last) : null };
 }
 
 /** Why the first page of a head says nothing of what is new. Null where it does. */

@@ -11,7 +11,6 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
-import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage, Page } from "../walk/page.ts";
 import type { PageSize } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
@@ -21,7 +20,7 @@ import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type PagesEnd, readPages } from "./read-pages.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
-import { type SettledPages, settlePages, type WalkProgress } from "./settle-pages.ts";
+import type { SettlePagesOptions, WalkProgress } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
 /**
@@ -41,26 +40,26 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   const read = await walkList(run, list, opened, {
     counts: before,
     seen: course.seen,
-    async accept(page) {
+    async onPage(page) {
       if (resource !== "build" || page.seq > 0) return;
       const moved = await patience("compare dates", () => findMovedDates(sql, page));
       if (moved.isMoved) await noteMovedDates(run, moved);
       if (moved.byMs !== null) run.warn(`build list: ${describeMove(moved)}`);
     },
   });
-  const { outcome, brokenBy, moved, settled } = read;
+  const { brokenBy, moved } = read;
   return {
     // What a walk without a rest has seen is compared when it is closed.
-    ...judgeEnd(resource, outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
+    ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
     start,
     brokenBy,
     moved,
     seen: course.seen,
     repeated: course.repeated,
-    counts: settled.counts,
-    checkpoint: brokenBy && (settled.checkpoint ?? from?.checkpoint ?? null),
+    counts: read.counts,
+    checkpoint: brokenBy && (read.checkpoint ?? from?.checkpoint ?? null),
     memory: {
-      pages: opened.seq + settled.counts.pages - before.pages,
+      pages: opened.seq + read.counts.pages - before.pages,
       keepSize: opened.keepSize,
     },
     head: null,
@@ -151,18 +150,14 @@ export async function openList<From extends Rest>(
   };
 }
 
-interface WalkListOptions {
-  /** The counts of the walk so far. */
-  counts: WalkCounts;
-  /** The distinct ids that were seen. Those of the pages are added. */
-  seen: IdSet;
+interface WalkListOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
   /** See `createWalk`. */
   most?: number;
   shift?: number;
   /** See `settlePages`. */
   save?(tx: Sql | TransactionSql, progress: WalkProgress, walk: Walk): Promise<void>;
   /** Looks at a page before it is stored. */
-  accept?(page: Page): Promise<void>;
+  onPage?(page: Page): Promise<void>;
 }
 
 /** Walks a list and stores its pages. */
@@ -170,46 +165,37 @@ export async function walkList(
   run: ListRun,
   list: ListOptions,
   { course, start, seq, size, keepSize, memory, earlier, recent }: OpenedList<Rest>,
-  { counts, seen, save, accept, ...way }: WalkListOptions,
-): Promise<PagesEnd & { walk: Walk; settled: SettledPages }> {
+  { counts, seen, save, onPage, ...way }: WalkListOptions,
+): Promise<PagesEnd & { walk: Walk }> {
   const { sql, client, patience, signal } = run;
   const { lookAhead, room } = list;
   const { resource } = list.plan;
-  const source = createPageSource({
-    client,
-    resource,
-    lookAhead,
-    room,
-    signal,
-    recall: earlier.recall,
-    recent,
-  });
-  const findHighest = () =>
-    patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
+  const { recall, sections } = earlier;
   const walk = createWalk({
     resource,
     course,
-    source,
+    source: createPageSource({ client, resource, lookAhead, room, signal, recall, recent }),
     size,
     seq,
     signal,
-    earlier: earlier.sections,
-    findHighestId: findHighest,
+    earlier: sections,
+    findHighestId: () =>
+      patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId)),
     ...way,
   });
-  const settled = settlePages(run, list, {
+  const read = await readPages(run, list, walk, {
     counts,
     seen,
     memory,
     keepSize,
     ...(save && { save: (tx, progress) => save(tx, progress, walk) }),
+    async accept(page) {
+      list.onStart?.(size?.size);
+      await onPage?.(page);
+      return true;
+    },
   });
-  const read = await readPages(walk, settled, async (page) => {
-    list.onStart?.(size?.size);
-    await accept?.(page);
-    return true;
-  });
-  return { ...read, walk, settled };
+  return { ...read, walk };
 }
 
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {

@@ -2,22 +2,32 @@ import { UpstreamError } from "../../base/errors.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
 import type { Walk } from "../walk/walk.ts";
-import type { Reading } from "./reading.ts";
-import type { SettledPages } from "./settle-pages.ts";
+import type { ListOptions, ListRun, Reading } from "./reading.ts";
+import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
-/** How the pages of a walk ended. */
-export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved">;
+/** How the pages of a walk ended. The checkpoint is the place behind those that are stored. */
+export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">;
+
+interface ReadPagesOptions extends SettlePagesOptions {
+  /** Looks at a page before it is stored. False ends the walk without it. */
+  accept(page: Page): Promise<boolean>;
+}
 
 /** Stores all pages of a walk. A failure of upstream ends it as `not_whole`; any other is thrown. Then nothing more is written. */
 export async function readPages(
+  run: ListRun,
+  list: ListOptions,
   walk: Walk,
-  settled: SettledPages,
-  /** Looks at a page before it is stored. False ends the walk without it. */
-  accept: (page: Page) => Promise<boolean> = async () => true,
+  { accept, ...settling }: ReadPagesOptions,
 ): Promise<PagesEnd> {
+  const settled = settlePages(run, list, settling);
   const pages = walk.pages();
   const moved = { up: 0, down: 0 };
   let counted: number | null = null;
+  const end = (outcome: WalkOutcome, brokenBy: UpstreamError | null): PagesEnd => {
+    const { counts, checkpoint } = settled;
+    return { outcome, brokenBy, moved, counts, checkpoint };
+  };
   const notWhole = (reason: string | null, totalCount: number | null): WalkOutcome => ({
     walk: "not_whole",
     reason,
@@ -47,11 +57,11 @@ export async function readPages(
   try {
     const outcome = await storeAll();
     await settled.end();
-    return { outcome, brokenBy: null, moved };
+    return end(outcome, null);
   } catch (error) {
     const [ended] = await Promise.allSettled([settled.end()]);
     if (!(error instanceof UpstreamError)) throw error;
     if (ended.status === "rejected") throw ended.reason;
-    return { outcome: notWhole(error.message, null), brokenBy: error, moved };
+    return end(notWhole(error.message, null), error);
   }
 }

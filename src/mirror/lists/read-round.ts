@@ -107,7 +107,7 @@ async function readPart(
     const place = { ...start, records: course.seen.size, nights: nightsUntil(walk), checkpoint, totalCount };
     await saveRound(tx, "build", place);
   };
-  const { outcome, brokenBy, walk, settled } = await walkList(run, list, opened, {
+  const { outcome, brokenBy, walk, ...read } = await walkList(run, list, opened, {
     counts: { ...counts },
     seen,
     most,
@@ -119,7 +119,7 @@ async function readPart(
   });
   // The last pages may have been skipped, with nothing to commit.
   if (outcome.walk === "head")
-    await patience("save the round", () => keep(sql, walk, settled.checkpoint, outcome.totalCount));
+    await patience("save the round", () => keep(sql, walk, read.checkpoint, outcome.totalCount));
   return {
     ...judgeEnd("build", outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
     brokenBy,
@@ -128,7 +128,7 @@ async function readPart(
     passes: course.passes,
     covers: course.covers,
     seen: course.seen,
-    counts: settled.counts,
+    counts: read.counts,
     read: walk.read,
   };
 }

@@ -40,11 +40,10 @@ import {
   requestText,
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { createIdSet, type IdSet } from "./id-set.ts";
-import { MAX_ADJACENT_HOLES, moveOn, type StateName, type WalkEvent } from "./moves.ts";
+import type { IdSet } from "./id-set.ts";
+import { moveOn, type StateName, type WalkEvent } from "./moves.ts";
 import { LARGEST_SIZE } from "./page-size.ts";
 import {
-  createHighestIds,
   createPass,
   goOnUnproven,
   isFull,
@@ -55,6 +54,7 @@ import {
   type Pass,
 } from "./pass.ts";
 import { overlapOf, requestBehind } from "./request-behind.ts";
+import { createSightings } from "./sightings.ts";
 import { type VerdictName, verdictOn, type WalkFacts } from "./verdicts.ts";
 
 const LIMIT_GROWTH = 10;
@@ -138,25 +138,10 @@ type Asking =
 
 type State = Asking | { name: "ended"; request: null; outcome: WalkOutcome };
 
-/** What all passes of a walk have met. */
-function createMet() {
-  return {
-    seen: createIdSet(),
-    repeated: createIdSet(),
-    highest: createHighestIds(),
-    totalCount: null as number | null,
-    hasMoved: false,
-    /** The first ones; and how many there are, and side by side in front of the request. */
-    holes: [] as number[],
-    holeCount: 0,
-    adjacentHoles: 0,
-  };
-}
-
 export function createCourse(options: CourseOptions): Course {
   const { resource, listPath, isListPath } = options;
   const pageSize = Math.max(LEAST_SIZE, options.pageSize);
-  const met = createMet();
+  const met = createSightings();
   let pass: Pass = createPass(pageSize);
   let state: State = { name: "starting", request: firstRequest(listPath, pageSize), step: 0 };
   let verdict: VerdictName | null = null;
@@ -191,7 +176,9 @@ export function createCourse(options: CourseOptions): Course {
 
   function read(page: PageFacts): void {
     const at = asked();
-    meet(page);
+    const { fresh, freshOld } = met.meet(page);
+    pass.fresh += fresh;
+    pass.freshOld += freshOld;
     pass.pages += 1;
     const joint = joinPage(pass, at, page, needed());
     isAnchored = joint.isAnchored;
@@ -204,22 +191,6 @@ export function createCourse(options: CourseOptions): Course {
   function needed(): "none" | "one" | "two" {
     if (state.name === "starting") return "none";
     return "distance" in state && state.distance > 0 ? "one" : "two";
-  }
-
-  function meet({ ids, meta }: PageFacts): void {
-    met.adjacentHoles = 0;
-    if (met.totalCount !== null && meta.totalCount !== met.totalCount) met.hasMoved = true;
-    // Some services count for the first page alone.
-    met.totalCount = meta.totalCount ?? met.totalCount;
-    const onPage = new Set<string>();
-    for (const id of ids) {
-      if (onPage.has(id)) met.repeated.add(id);
-      onPage.add(id);
-      if (!met.seen.add(id)) continue;
-      pass.fresh += 1;
-      if (!met.highest.isNewer(id)) pass.freshOld += 1;
-      met.highest.take(id);
-    }
   }
 
   function follow(at: PageRequest, page: PageFacts, joint: Joint): void {
@@ -291,16 +262,10 @@ export function createCourse(options: CourseOptions): Course {
     ask({ name, request: { ...at, offset: Math.max(pass.barrier, at.offset - distance) }, distance });
   }
 
-  function goOn({ at, next }: WalkFacts, { meta, ids }: PageFacts): void {
-    const following = requestBehind({
-      at,
-      meta,
-      nameless: meta.count - ids.length,
-      next,
-      aim: pass.limit,
-      shiftAt: pass.number > 1 && pass.pages === 1 ? pass.servedBefore : 0,
-      isRepeated: pass.isRepeated,
-    });
+  function goOn({ at, next }: WalkFacts, page: PageFacts): void {
+    const { limit: aim, isRepeated } = pass;
+    const shiftAt = pass.number > 1 && pass.pages === 1 ? pass.servedBefore : 0;
+    const following = requestBehind({ at, page, next, aim, shiftAt, isRepeated });
     const { behind, limit, offset } = following;
     pass.served = following.served;
     pass.limit = Math.min(pass.limit, following.aim);
@@ -337,9 +302,7 @@ export function createCourse(options: CourseOptions): Course {
         guess(offset - pass.limit, 0);
         return true;
       case "leaves a hole":
-        met.adjacentHoles += 1;
-        met.holeCount += 1;
-        if (met.holes.length < MAX_ADJACENT_HOLES) met.holes.push(offset);
+        met.leaveHole(offset);
         goOnUnproven(pass, offset + 1);
         ask({ name: "starting", request: { ...asked(), offset: offset + 1 }, step: 0 });
         return true;
@@ -402,7 +365,7 @@ export function createCourse(options: CourseOptions): Course {
       return Math.max(0, (totalCount ?? 0) - offset - ids.length);
     },
     get isAtStart() {
-      return pass.number === 1 && pass.pages === 0 && state.request?.offset === 0;
+      return verdict === null && state.request?.offset === 0;
     },
     seen: met.seen,
     repeated: met.repeated,

@@ -99,42 +99,6 @@ export function createCoveredIds(): CoveredIds {
   };
 }
 
-/** The highest ids that were known, pass by pass: a service gives its records rising numbers. */
-export interface HighestIds {
-  beginPass(): void;
-  take(id: string): void;
-  /** Takes a number that was an id before the walk began. */
-  know(id: number): void;
-  /** True for a record that came after the previous pass began. False for no number, and with none known. */
-  isNewer(id: string): boolean;
-}
-
-export function createHighestIds(): HighestIds {
-  /** Now, before this pass, and before the previous one. */
-  let now = Number.NEGATIVE_INFINITY;
-  let beforePass = now;
-  let beforeLastPass = now;
-  return {
-    beginPass() {
-      [beforeLastPass, beforePass] = [beforePass, now];
-    },
-    take(id) {
-      now = Math.max(now, numberOf(id) ?? now);
-    },
-    know(id) {
-      now = Math.max(now, id);
-      beforePass = Math.max(beforePass, id);
-      beforeLastPass = Math.max(beforeLastPass, id);
-    },
-    isNewer(id) {
-      const number = numberOf(id);
-      return number !== null && Number.isFinite(beforeLastPass) && number > beforeLastPass;
-    },
-  };
-}
-
-const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : null);
-
 export interface Pass extends PassFacts {
   /** 1 for the first one. */
   number: number;

@@ -1,7 +1,7 @@
 import type { NextLink, PageRequest } from "../../resources/page-request.ts";
 import { type ParsedMeta, tailOf } from "./page.ts";
 import { BASE_SIZE } from "./page-size.ts";
-import { isFull, saidLimit } from "./pass.ts";
+import { isFull, type PageFacts, saidLimit } from "./pass.ts";
 
 /** The next page reads one record in this many again: at least two, and never more than half a page. */
 const OVERLAP_SHARE = 50;
@@ -11,18 +11,18 @@ const MOST_TIED = 0.75;
 const LEAST_LIMIT = 8;
 
 /** The request behind a page. It depends on the page alone, so that a replay needs no size of the next one. */
-export function requestBehind(page: {
+export function requestBehind(of: {
   at: PageRequest;
-  meta: ParsedMeta;
-  /** Its records without an id: they may be its last ones, and are no anchors. */
-  nameless: number;
+  page: PageFacts;
   next: NextLink;
+  /** The limit that the pass aims for. */
   aim: number;
   /** When the page was served with this limit, half of it is read again, so that all borders are at other places. */
   shiftAt: number;
   isRepeated: boolean;
 }) {
-  const { at, meta, next, aim, isRepeated } = page;
+  const { at, next, aim, isRepeated } = of;
+  const { meta, ids } = of.page;
   const { count } = meta;
   const isEnd = next.leads !== "on";
   const isWhole = isFull(at, meta);
@@ -35,8 +35,10 @@ export function requestBehind(page: {
   // Never beyond the records that came, so that a short page with a next one leaves no gap. Only the offset of
   // `next` is used: a filter in it would hide records.
   const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
-  const wanted = (served === page.shiftAt ? served >> 1 : overlapAfter(served, meta)) + page.nameless;
-  const overlap = Math.min(wanted, behind - at.offset - 1);
+  const wanted = served === of.shiftAt ? served >> 1 : overlapAfter(served, meta);
+  // Records without an id may be the last ones, and are no anchors.
+  const nameless = count - ids.length;
+  const overlap = Math.min(wanted + nameless, behind - at.offset - 1);
   const isSingle = overlap === 0;
   // Where a page was cut to one record, there is room for anchors in front of it.
   const isStepping = isSingle && !isWhole && !isRepeated;
@@ -48,7 +50,7 @@ export function requestBehind(page: {
     /** The limit that the page was served with, and the one that the service allows, as far as this page says. */
     served,
     aim: allowed,
-    /** Whether the page has a single record, and whether the next one can have no anchor. */
+    /** The page has a single record; the next one can have no anchor. */
     isSingle,
     isUnanchored: isSingle && !isStepping,
   };

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { createCoveredIds, createHighestIds } from "../../../src/mirror/walk/pass.ts";
+import { createCoveredIds } from "../../../src/mirror/walk/pass.ts";
 
 function covering(...pages: string[]): ReturnType<typeof createCoveredIds> {
-  const sightings = createCoveredIds();
-  for (const page of pages) sightings.cover([...page]);
-  return sightings;
+  const covered = createCoveredIds();
+  for (const page of pages) covered.cover([...page]);
+  return covered;
 }
 
-describe("sightings", () => {
+describe("the covered ids", () => {
   it("count the records of a page that were not covered", () => {
-    const sightings = createCoveredIds();
-    expect(sightings.cover([..."abc"])).toBe(3);
-    expect(sightings.cover([..."cde"])).toBe(2);
-    expect(sightings.cover([..."ff"])).toBe(1);
-    expect(sightings.cover([])).toBe(0);
-    expect(sightings.size).toBe(6);
+    const covered = createCoveredIds();
+    expect(covered.cover([..."abc"])).toBe(3);
+    expect(covered.cover([..."cde"])).toBe(2);
+    expect(covered.cover([..."ff"])).toBe(1);
+    expect(covered.cover([])).toBe(0);
+    expect(covered.size).toBe(6);
   });
 
   it.each([
@@ -52,45 +52,19 @@ describe("sightings", () => {
   });
 
   it("compare without taking the page for covered", () => {
-    const sightings = covering("abc");
-    sightings.compare([..."xyz"]);
-    expect(sightings.size).toBe(3);
-    expect(sightings.compare([..."xyz"]).anchors).toBe(0);
+    const covered = covering("abc");
+    covered.compare([..."xyz"]);
+    expect(covered.size).toBe(3);
+    expect(covered.compare([..."xyz"]).anchors).toBe(0);
   });
 
   it("know all anchors of a long list, and the order of the latest ones", () => {
-    const sightings = createCoveredIds();
+    const covered = createCoveredIds();
     const ids = Array.from({ length: 10_000 }, (_, at) => `id${at}`);
-    for (let at = 0; at < ids.length; at += 100) sightings.cover(ids.slice(at, at + 100));
-    expect(sightings.compare(ids)).toEqual({ anchors: 10_000, groups: 10_000, isDisordered: false });
-    expect(sightings.compare(["id9999", "id9998"]).isDisordered).toBe(true);
+    for (let at = 0; at < ids.length; at += 100) covered.cover(ids.slice(at, at + 100));
+    expect(covered.compare(ids)).toEqual({ anchors: 10_000, groups: 10_000, isDisordered: false });
+    expect(covered.compare(["id9999", "id9998"]).isDisordered).toBe(true);
     // These were seen too long ago to say in which order.
-    expect(sightings.compare(["id2", "id1"])).toEqual({ anchors: 2, groups: 2, isDisordered: false });
-  });
-});
-
-/** Three passes: each one takes these ids. */
-function after(passes: readonly (readonly string[])[], known?: number) {
-  const highest = createHighestIds();
-  for (const ids of passes) {
-    highest.beginPass();
-    for (const id of ids) highest.take(id);
-  }
-  if (known !== undefined) highest.know(known);
-  return highest;
-}
-
-describe("a record that is newer than the begin of the previous pass", () => {
-  it.each([
-    ["is above what was known before the walk, in its second pass", [["7", "9"], []], 8, "9", true],
-    ["is not at what was known before the walk", [["7", "9"], []], 8, "8", false],
-    ["is above what the first pass took, in the third one", [["7", "9"], ["12"], []], undefined, "10", true],
-    ["is not at what the first pass took", [["7", "9"], ["12"], []], undefined, "9", false],
-    ["is not above what the first pass took and was known", [["7", "9"], ["12"], []], 11, "10", false],
-    ["is unknown in a second pass when nothing was known before", [["7", "9"], []], undefined, "99", false],
-    ["is never one whose id is no number", [["7", "9"], []], 8, "new", false],
-    ["is never one whose id has too many digits", [["7", "9"], []], 8, "9".repeat(16), false],
-  ])("%s", (_, passes, known, id, expected) => {
-    expect(after(passes, known).isNewer(id)).toBe(expected);
+    expect(covered.compare(["id2", "id1"])).toEqual({ anchors: 2, groups: 2, isDisordered: false });
   });
 });
