@@ -64,7 +64,7 @@ export async function findDifferences(
 
   async function settle(fetched: FetchedPage, page: DatedPage | null): Promise<void> {
     const moved = await patience("compare dates", () => findMovedDates(sql, fetched));
-    hasMoved ||= moved.isMoved;
+    hasMoved ||= moved !== null;
     const alone = { seq: 0, holes: [], isAnchored: true, following: null };
     await settled.add({ ...fetched, ...alone, resource: "build" });
     await patience("note builds that are there", () => forgetMissing(sql, "build", fetched.ids));

@@ -22,6 +22,13 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
 
+type Unsettled = Pick<Unfinished, "deletions" | "waiting">;
+
+const COUNT_NOTED = statement<{ waiting: number; hidden: number; due: number }>(
+  "count_noted",
+  import.meta.url,
+);
+const COUNT_UNSETTLED = statement<Unsettled>("count_unsettled", import.meta.url);
 const NOTE_MISSING = statement("note_missing", import.meta.url);
 const FIND_MISSING = statement<MissingRecord>("find_missing", import.meta.url);
 const RECORD_ASKED = statement("record_asked", import.meta.url);
@@ -60,11 +67,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
   const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
-  const [stored] = await tx<{ waiting: number; hidden: number; due: number }[]>`
-    select count(*) filter (where held_until is null) as waiting, count(found_at) as hidden,
-      count(*) filter (where held_until is not null
-        and noticed_at + ${heldForMs}::float8 * interval '1 ms' <= ${noticedAt}::timestamptz) as due
-    from sync.missing_records where resource = ${resource}`;
+  const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
   for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
@@ -77,7 +80,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   }
   const { known, missing } = counts;
   if (missing === 0) return { ...counts, held: null };
-  const { waiting = 0, hidden = 0, due = 0 } = stored ?? {};
+  const { waiting = 0, hidden = 0, due = 0 } = noted ?? {};
   const waitsMs = 2 * (missing - hidden) > known ? null : heldForMs;
   // Records that an earlier walk missed, and that wait for their details, are not new.
   const fresh = missing - (waiting - keptSeen) - (waitsMs === null ? 0 : due);
@@ -211,11 +214,7 @@ export async function recordAsked(tx: TransactionSql, answers: readonly AskedRec
  * that are gone and wait for the lag. With `runId` only those that this run noted, or that nobody asked for.
  */
 export async function countUnsettled(sql: Sql, runId: number | null = null) {
-  const [row] = await sql<Pick<Unfinished, "deletions" | "waiting">[]>`
-    select count(*) filter (where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}) as deletions,
-      count(*) filter (where gone_at is not null) as waiting
-    from sync.missing_records
-    where held_until is null and (${runId}::bigint is null or run_id = ${runId}::bigint or asked_at is null)`;
+  const [row] = await COUNT_UNSETTLED(sql, { runId, runsToDecide: RUNS_TO_DECIDE });
   return row ?? { deletions: 0, waiting: 0 };
 }
 

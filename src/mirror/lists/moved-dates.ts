@@ -11,40 +11,37 @@ const MOVED_DATES = statement<Moves>("moved_dates", import.meta.url);
 /** Fewer may have been corrected one by one. */
 const LEAST_MOVED = 3;
 
-/** How the dates that a page shows differ from those that are stored for the same builds. */
+/** Most of the known builds of a page have another date there than is stored. */
 export interface MovedDates {
-  /** Whether most of the known builds have another date here. */
-  isMoved: boolean;
   /** By how many milliseconds nearly all of them moved, where it is one amount: the service has changed its zone. Else null. */
   byMs: number | null;
-  /** Whether most of these moved by a second or more: by less, the dates are only written in another way. */
+  /** Most of these moved by a second or more. By less, the dates are only written in another way. */
   isFar: boolean;
-  /** Whether the dates name their zone: then they move where `DOCMIRROR_SOURCE_TIMEZONE` is set anew. */
+  /** The dates name their zone, so they move where `DOCMIRROR_SOURCE_TIMEZONE` is set anew. */
   isZoned: boolean;
 }
 
-const UNMOVED: MovedDates = { isMoved: false, byMs: null, isFar: false, isZoned: false };
-
-/** Compares the dates of a page with the stored ones. Call it before the page is stored. */
-export async function findMovedDates(sql: Sql, page: FetchedPage): Promise<MovedDates> {
+/** Compares the dates of a page with the stored ones. Null where most are the same. Call it before the page is stored. */
+export async function findMovedDates(sql: Sql, page: FetchedPage): Promise<MovedDates | null> {
   const { ids, records } = page;
   const dates = shownDates(page);
-  if (!dates || dates.length !== ids.length) return UNMOVED;
+  if (!dates || dates.length !== ids.length) return null;
   const [row] = await MOVED_DATES(sql, { ids, dates });
-  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return UNMOVED;
+  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return null;
   const isOne = row.alike >= 0.9 * row.moved;
   const isZoned = records?.some((record) => namesZone((record as { date?: unknown }).date)) ?? false;
-  return { isMoved: true, byMs: isOne ? row.by : null, isFar: row.far * 2 > row.moved, isZoned };
+  return { byMs: isOne ? row.by : null, isFar: row.far * 2 > row.moved, isZoned };
 }
 
-/** Notes, before a build gets its new date, that dates are in change. Each sync is full until every build was read since. */
+/** The same for the first page of a list. Notes that dates are in change: each sync is full until every build was read since. */
 export async function noteMovedDates(
   { sql, patience, runId, startedAt }: RunParts,
-  { byMs, isFar }: MovedDates,
-): Promise<void> {
-  if (!isFar) return;
+  page: FetchedPage,
+): Promise<MovedDates | null> {
+  const moved = await patience("compare dates", () => findMovedDates(sql, page));
+  if (!moved?.isFar) return moved;
   const observedAt = startedAt.toISOString();
-  const detail = `moved ${byMs === null ? "in many ways" : hoursOf(byMs)} at ${observedAt}`;
+  const detail = `moved ${moved.byMs === null ? "in many ways" : hoursOf(moved.byMs)} at ${observedAt}`;
   await patience("note moved dates", () =>
     withTransaction(sql, async (tx) => {
       if ((await findDatesInChange(tx)) !== null) return;
@@ -52,6 +49,7 @@ export async function noteMovedDates(
       await recordDrift(tx, { resource: "build", runId, observedAt }, drift);
     }),
   );
+  return moved;
 }
 
 const hoursOf = (byMs: number) => `by ${Math.abs(byMs) / 3_600_000} h ${byMs > 0 ? "forward" : "back"}`;

@@ -1,10 +1,11 @@
 import { ageMs } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { withTransaction } from "../../store/connection/sql.ts";
-import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
+import { type DroppedList, describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { finishWalk, startWalk } from "../../store/ledger/run-ledger.ts";
 import { type RunParts, recordDrift } from "../load/loader.ts";
+import type { FieldDrift } from "../normalize/page.ts";
 import { emptyCounts, skippedWalk, type WalkSummary } from "./summary.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,53 +23,55 @@ export async function noteDropped(
   { absent, leftOut, walked }: Record<"absent" | "leftOut" | "walked", readonly Resource[]>,
 ): Promise<Partial<Record<Resource, WalkSummary>>> {
   const at = startedAt.toISOString();
+  const gone = [...absent, ...leftOut];
   return patience("note the lists that are gone", () =>
     withTransaction(sql, async (tx) => {
       const before = await findDropped(tx);
       const lists = await findListFreshness(tx);
-      const isWell = lists.every(
-        ({ resource, startedAt: read }) =>
-          absent.includes(resource) ||
-          leftOut.includes(resource) ||
-          ageMs(read, startedAt) < OTHERS_WITHIN_MS,
-      );
-      const note = (resource: Resource, kind: "appeared" | "vanished", detail: string) =>
-        recordDrift(tx, { resource, runId, observedAt: at }, [
-          { field: "", kind, detail: `${detail} at ${at}` },
-        ]);
-      // What was absent for less than a week (`absent`, `seen`) is no fact, and gets no notice.
-      for (const { resource, why } of before)
-        if (walked.includes(resource))
-          await note(
-            resource,
-            "appeared",
-            `${why === "absent" ? "seen" : "back"}: in the root listing again`,
-          );
-      for (const resource of [...absent, ...leftOut]) {
+      const others = lists.filter(({ resource }) => !gone.includes(resource));
+      const isWell = others.every((list) => ageMs(list.startedAt, startedAt) < OTHERS_WITHIN_MS);
+      const note = (resource: Resource, kind: FieldDrift["kind"], what: string) => {
+        const drift = { field: "", kind, detail: `${what} at ${at}` };
+        return recordDrift(tx, { resource, runId, observedAt: at }, [drift]);
+      };
+      for (const { resource, why } of before) {
+        const what = why === "absent" ? "seen" : "back";
+        if (walked.includes(resource)) await note(resource, "appeared", `${what}: in the root listing again`);
+      }
+      for (const resource of gone) {
         const known = before.find((one) => one.resource === resource);
-        const isOld = known !== undefined && ageMs(known.since, startedAt) >= FACT_AFTER_MS;
-        if (leftOut.includes(resource)) {
-          if (known?.why !== "left out") await note(resource, "vanished", "left out: by DOCMIRROR_LEAVE_OUT");
-        } else if (known === undefined || known.why === "left out")
-          await note(resource, "vanished", "absent: not in the root listing");
-        else if (known.why === "absent" && isOld && isWell)
-          await note(resource, "vanished", "dropped: its rows are kept");
+        const isFact = isWell && known !== undefined && ageMs(known.since, startedAt) >= FACT_AFTER_MS;
+        const what = newsOf(known?.why, leftOut.includes(resource), isFact);
+        if (what !== null) await note(resource, "vanished", what);
       }
       const summaries: Partial<Record<Resource, WalkSummary>> = {};
-      for (const one of await findDropped(tx)) {
-        const isOurs = absent.includes(one.resource) || leftOut.includes(one.resource);
-        if (one.why === "absent" || !isOurs) continue;
-        const reason = describeDropped(one);
+      for (const list of await findDropped(tx)) {
+        const { resource, why } = list;
+        if (why === "absent" || !gone.includes(resource)) continue;
+        const reason = describeDropped(list);
         const counts = emptyCounts();
         // A head of which nothing had to be read: what is stored is all that there will be.
-        await startWalk(tx, runId, one.resource, { startedAt: at, beganRunId: runId }, counts, null);
-        await finishWalk(tx, runId, one.resource, {
-          ...{ walk: "head", reason, totalCount: null, finishedAt: at, counts },
-          ...{ checkpoint: null, unstored: null, deficit: null },
+        await startWalk(tx, runId, resource, { startedAt: at, beganRunId: runId }, counts, null);
+        await finishWalk(tx, runId, resource, {
+          walk: "head",
+          reason,
+          totalCount: null,
+          counts,
+          checkpoint: null,
+          finishedAt: at,
+          unstored: null,
+          deficit: null,
         });
-        summaries[one.resource] = { ...skippedWalk(reason), dropped: true };
+        summaries[resource] = { ...skippedWalk(reason), dropped: true };
       }
       return summaries;
     }),
   );
+}
+
+/** Null where nothing is new. What is absent for less than a week (`absent`, `seen`) is no fact, and gets no notice. */
+function newsOf(known: DroppedList["why"] | undefined, isLeftOut: boolean, isFact: boolean): string | null {
+  if (isLeftOut) return known === "left out" ? null : "left out: by DOCMIRROR_LEAVE_OUT";
+  if (known === undefined || known === "left out") return "absent: not in the root listing";
+  return known === "absent" && isFact ? "dropped: its rows are kept" : null;
 }

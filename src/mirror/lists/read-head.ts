@@ -2,11 +2,9 @@ import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { findLastJoinedRun, startWalk, type WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { isSameEndpoint } from "../api/api-url.ts";
 import { countShown } from "../load/live-count.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
-import { createCourse } from "../walk/course.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { type FetchedPage, isNewestFirst, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
@@ -15,8 +13,9 @@ import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
 import { findKnownDifferences, type KnownDifferences } from "./differences.ts";
 import { createHeadJoin } from "./head-join.ts";
 import { collectUnshown, describeHeld, findHeld, mostMissing } from "./missing-records.ts";
-import { describeMove, findMovedDates, type MovedDates, noteMovedDates } from "./moved-dates.ts";
-import { findPageSize, firstPageSize } from "./page-sizes.ts";
+import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
+import { findPageSize } from "./page-sizes.ts";
+import { beginCourse } from "./read-list.ts";
 import { readPages } from "./read-pages.ts";
 import { readRound } from "./read-round.ts";
 import type { HeadFindings, ListOptions, ListRun, Reading, RoundNight, SearchEnd } from "./reading.ts";
@@ -207,10 +206,9 @@ async function readOnce(
   so: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
-  const { resource, listPath } = list.plan;
-  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
+  const { resource } = list.plan;
   const largest = await patience("find the page size", () => findPageSize(sql, list.pageSize, resource));
-  const course = createCourse({ resource, listPath, pageSize: firstPageSize(list.pageSize), isListPath });
+  const course = beginCourse(run, list);
   // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
   const source = createPageSource({ client, resource, lookAhead: 0, signal });
   const walk = createWalk({ resource, course, source, signal });
@@ -258,9 +256,7 @@ async function readOnce(
     async accept(page) {
       if (page.seq > 0) return true;
       shown.first = page;
-      const moved = await patience("compare dates", () => findMovedDates(sql, page));
-      if (moved.isMoved) await noteMovedDates(run, moved);
-      shown.distrust = whyDistrusted(page, moved);
+      shown.distrust = whyDistrusted(page, await noteMovedDates(run, page));
       return shown.distrust === null;
     },
   });
@@ -268,8 +264,8 @@ async function readOnce(
 }
 
 /** Why the first page of a head says nothing of what is new. Null where it does. */
-function whyDistrusted({ meta, dates }: Page, moved: MovedDates): string | null {
-  if (moved.isMoved)
+function whyDistrusted({ meta, dates }: Page, moved: MovedDates | null): string | null {
+  if (moved)
     return moved.byMs === null ? "most of its builds have another date than before" : describeMove(moved);
   const isReversed = !meta.showsOrder && dates !== null && isNewestFirst(dates.toReversed());
   return isReversed ? "its builds come with the oldest first" : null;

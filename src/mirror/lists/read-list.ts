@@ -16,7 +16,7 @@ import type { PageSize } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk, type Walk } from "../walk/walk.ts";
 import { judgeEnd } from "./differences.ts";
-import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";
+import { describeMove, noteMovedDates } from "./moved-dates.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type PagesEnd, readPages } from "./read-pages.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
@@ -42,9 +42,8 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
     seen: course.seen,
     async onPage(page) {
       if (resource !== "build" || page.seq > 0) return;
-      const moved = await patience("compare dates", () => findMovedDates(sql, page));
-      if (moved.isMoved) await noteMovedDates(run, moved);
-      if (moved.byMs !== null) run.warn(`build list: ${describeMove(moved)}`);
+      const moved = await noteMovedDates(run, page);
+      if (moved && moved.byMs !== null) run.warn(`build list: ${describeMove(moved)}`);
     },
   });
   const { brokenBy, moved } = read;
@@ -109,14 +108,12 @@ export async function openList<From extends Rest>(
   rested: From | null,
   { recent = null, mostPages }: Opening = {},
 ): Promise<OpenedList<From>> {
-  const { sql, client, clock, runId, patience } = run;
-  const { resource, listPath } = list.plan;
+  const { sql, clock, runId, patience } = run;
+  const { resource } = list.plan;
   const memory = createPageMemory(sql, resource);
-  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, list, resource));
   const pageSize = firstPageSize(list.pageSize);
-  const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
-  const resumed = rested && (await resumeWalk(rested, begin, memory, run));
+  const resumed = rested && (await resumeWalk(rested, () => beginCourse(run, list), memory, run));
   // The interrupted walk may have had another setting.
   if (resumed && !size && resumed.limit > pageSize) resumed.resize(pageSize);
   const from = resumed ? rested : null;
@@ -131,7 +128,7 @@ export async function openList<From extends Rest>(
   if (first) await forgotten;
   const earlier = createEarlierPages(sql, resource, seq, until);
   return {
-    course: resumed ?? begin(),
+    course: resumed ?? beginCourse(run, list),
     from,
     start: from ?? { startedAt: beganAt, beganRunId: runId },
     beganAt,
@@ -148,6 +145,16 @@ export async function openList<From extends Rest>(
     },
     recent: first,
   };
+}
+
+/** Begins the course of a walk of a list, at its first page. */
+export function beginCourse(
+  { client }: ListRun,
+  { plan, pageSize }: Pick<ListOptions, "plan" | "pageSize">,
+): Course {
+  const { resource, listPath } = plan;
+  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
+  return createCourse({ resource, listPath, pageSize: firstPageSize(pageSize), isListPath });
 }
 
 interface WalkListOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {

@@ -1,21 +1,21 @@
 /**
  * The states of a walk and its moves between them, as a table: on each event the course makes the first move that applies.
- * `docs/internals/reliability.md` shows both, and tests see that a course makes each of these moves and no other.
+ * `docs/internals/reliability.md` shows it, and tests see that a course makes each of these moves and no other.
  */
 import type { PassVerdict } from "./verdicts.ts";
 
 /** Where the next request begins, and what its page needs to count. */
-export const STATES = {
-  starting: "at the start of the list, or where no page can have an anchor: its page needs none",
-  reading:
-    "in front of the end of what is covered: its page needs anchors, of two dates where dates show the order",
-  "stepping back": "in front of a page that had no anchor: its page needs one anchor",
-  guessing:
-    "where the end of what is covered is by now, as the counts say: no page has counted since the walk rested",
-  ended: "nowhere",
-} as const;
-
-export type StateName = keyof typeof STATES;
+export type StateName =
+  /** At the start of the list, or where no page can have an anchor. Its page needs none. */
+  | "starting"
+  /** In front of the end of what is covered. Its page needs anchors, of two dates where dates show the order. */
+  | "reading"
+  /** In front of a page that had no anchor. Its page needs one anchor. */
+  | "stepping back"
+  /** Where the end of what is covered is by now, as the counts say. No page has counted since the walk rested. */
+  | "guessing"
+  /** Nowhere. */
+  | "ended";
 
 /** The outcome of the verdict on a page; a page that the service cannot render; the walk has rested. */
 export type WalkEvent = PassVerdict["outcome"] | "not_rendered" | "rested";
