@@ -71,13 +71,13 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
   let most = LARGEST_SIZE;
   let same = { count: 0, pages: 0 };
   /** A last page that its count contradicts. */
-  let doubt: { lastId: string | undefined; end: number; size: number; shrunkAt: Date | null } | null = null;
+  let doubt: { lastId: string | undefined; end: number; before: RememberedSize } | null = null;
   let lastId: string | undefined;
   let served = remembered ? size : BASE_SIZE;
   /** The slow pages in a row, and the light ones with the least room among them. */
   let slow = 0;
   let light = NO_LIGHT_PAGES;
-  let region: { from: number; end: number; size: number; shrunkAt: Date | null } | null = null;
+  let region: { from: number; end: number; before: RememberedSize } | null = null;
 
   function setSize(to: number): void {
     size = Math.min(most, Math.max(BASE_SIZE, Math.floor(to)));
@@ -88,6 +88,13 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
   function shrink(to: number): void {
     isShrunk = size > BASE_SIZE;
     setSize(to);
+  }
+
+  /** The size was not at fault. */
+  function restore(before: RememberedSize): void {
+    isShrunk = false;
+    shrunkAt = before.shrunkAt;
+    setSize(before.size);
   }
 
   function grow({ offset }: Place, { meta, observedAt }: SizedPage, isAtStart: boolean): void {
@@ -119,13 +126,9 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
     fail({ limit, offset }) {
       const failed = regionAt(offset);
       if (limit > BASE_SIZE) {
-        region = { from: offset, end: offset + limit, size, shrunkAt };
+        region = { from: offset, end: offset + limit, before: { size, shrunkAt } };
         shrink(limit > served ? served : Math.min(size, limit / 2));
-      } else if (failed) {
-        isShrunk = false;
-        shrunkAt = failed.shrunkAt;
-        setSize(failed.size);
-      }
+      } else if (failed) restore(failed.before);
     },
   };
 
@@ -141,7 +144,7 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
       // A page that ends as the one before is the one more that was asked for.
       const isEcho = count > 0 && page.ids.at(-1) === lastId;
       if (!isEcho && count < size && size > BASE_SIZE && end < (meta.totalCount ?? 0)) {
-        doubt = { lastId: page.ids.at(-1), end, size, shrunkAt };
+        doubt = { lastId: page.ids.at(-1), end, before: { size, shrunkAt } };
         shrink(BASE_SIZE);
       }
       return;
@@ -173,11 +176,7 @@ export function createPageSize(remembered: RememberedSize | null, start = BASE_S
 
   /** When another last page ends as the doubtful one, that was the end. By the record, too: hidden ones move the place. */
   function settleDoubt(doubted: NonNullable<typeof doubt>, end: number, last: string | undefined): void {
-    if (end <= doubted.end || (last !== undefined && last === doubted.lastId)) {
-      isShrunk = false;
-      shrunkAt = doubted.shrunkAt;
-      setSize(doubted.size);
-    }
+    if (end <= doubted.end || (last !== undefined && last === doubted.lastId)) restore(doubted.before);
     doubt = null;
   }
 
