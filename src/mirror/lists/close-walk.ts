@@ -11,7 +11,7 @@ import type { WalkSummary } from "./summary.ts";
 
 export interface ClosedWalk {
   summary: WalkSummary;
-  /** How many records the service counts fewer than are here, as `Unfinished` has it. 0 where the count was not compared. */
+  /** The records that the service counts fewer than are here, as `Unfinished` has it. 0 where the count was not compared. */
   deficit: number;
   brokenBy: Reading["brokenBy"];
 }

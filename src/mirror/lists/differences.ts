@@ -1,4 +1,4 @@
-/** How the count of a list differs from what it shows and from what is here, and what explains that. */
+/** Compares the count of a list with the records that it shows and those that are here, and says what explains a difference. */
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import {
@@ -14,7 +14,7 @@ import type { CountMoves, Reading } from "./reading.ts";
 /** The share of its count that a list may leave out of its pages. */
 const MOST_UNSHOWN = 0.05;
 
-/** What earlier walks of a list have found out, in records. */
+/** The differences that earlier walks of a list have found, in records. */
 export interface KnownDifferences {
   /** The newest whole walk saw them and could not store them. */
   unstored: number;

@@ -1,4 +1,4 @@
-/** Whether the head of a list has joined what was read before, so that what comes behind it is here. */
+/** Says when the head of a list has joined the records that were read before, so that all behind it is here. */
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, type Sql } from "../../store/connection/sql.ts";
 import type { RunParts } from "../load/loader.ts";

@@ -49,7 +49,7 @@ export interface MissingFacts {
   noticedAt: string;
   /** The share of the known records that may be missing, 0 to 1; 20 always may. */
   maxDeleteRatio: number;
-  /** How long whole walks must miss what is held back before its details are asked for; "never": a person decides. */
+  /** The time for which whole walks must miss what is held back before its details are asked for; "never": a person decides. */
   deleteHeldAfterMs: number | "never";
   allowMassDelete: boolean;
 }
@@ -237,21 +237,27 @@ export async function findUndecided(sql: AnySql, limit: number) {
   return { count: row?.count ?? 0, first: [...first] };
 }
 
-export type UnshownBuilds = ReturnType<typeof collectUnshown>;
-
 /** The builds that replies do not show in a range that they show whole. When they are too many, none is stored. */
+export interface UnshownBuilds {
+  /** So many were noted. */
+  readonly noted: number;
+  /** Why none is noted any more, or null. */
+  readonly held: string | null;
+  /** Notes those of a range that are not `shown`: the ids of all that replies showed there. Safe to repeat. */
+  note(range: OpenRange, shown: readonly string[]): Promise<void>;
+}
+
 export function collectUnshown(
   { sql, clock, patience, runId }: { sql: Sql; clock: Clock; patience: Patience; runId: number },
   limits: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
-) {
+): UnshownBuilds {
   let noted = 0;
   let held: string | null = null;
   let known: number | null = null;
   // By the key of the served list, which has an index. A build without a date has no place in the order.
   const key = compose`coalesce(${builds.date}, 'infinity')`;
   return {
-    /** `shown`: the ids of all that replies showed in the range. Safe to repeat. */
-    async note({ newerThan, olderThan }: OpenRange, shown: readonly string[]): Promise<void> {
+    async note({ newerThan, olderThan }, shown) {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
       known ??= await patience("count builds", () => countShown(sql, "build"));

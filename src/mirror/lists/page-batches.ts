@@ -8,7 +8,7 @@ const REMEMBERED_RECORDS = 4096;
 /** `loadedAt`: from then on its records are known to be as it shows them. */
 export type OrderedPage = ReadPage & { loadedAt: Date };
 
-/** Of two copies that differ, the one that was asked for earlier is left out, so that no build moves backward. */
+/** Where two copies of a record differ, leaves out the one that was asked for earlier, so that no build moves backward. */
 export function createPageOrder(): (page: ReadPage) => OrderedPage {
   /** `at`: when it was asked for; a reply from a cache is as old as its `Age` says. `hashes`: those of its records by id. */
   const recent: { at: number; observedAt: number; hashes: Map<string, string> }[] = [];

@@ -31,7 +31,7 @@ export interface PlanInput {
   fullEveryDays: SyncSettings["fullEveryDays"];
   /** Since when every build was read at least once with the date that it has now; null when that never was. */
   buildsReadSince: string | null;
-  /** Whether the last sync found a difference to upstream's count of builds that its search did not settle, and it is still there. */
+  /** The last sync found a difference to upstream's count of builds that its search did not settle, and it is still there. */
   hasUnsettledDeficit: boolean;
   /** The estimated seconds of a full walk at the rate that is set. */
   fullWalkSeconds: { all: number; build: number };
@@ -43,7 +43,7 @@ export interface WalkPlan {
   listPath: string;
   /** Every page, or only the head until it joins what is known. */
   kind: "full" | "head";
-  /** Whether a head that joined with an unexplained deficit is followed by a full walk in the same run. */
+  /** A head that joined with an unexplained deficit is followed by a full walk in the same run. */
   mayWalkInFull: boolean;
   search: SearchPlan;
   /** The nights of a round, in which all of the list is read again. Null: no part of one is read. */

@@ -72,7 +72,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const missing = collectUnshown(run, list);
   const seen = createIdSet();
-  /** What the readings, the searches and the part of the round have come to. */
+  /** The sum of the readings, the searches and the part of the round. */
   const soFar = {
     counts: emptyCounts(),
     readings: 0,

@@ -11,9 +11,10 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
-import type { FetchedPage, Page } from "../walk/page.ts";
+import type { FetchedPage, Page, RememberedPage } from "../walk/page.ts";
 import type { PageSize } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
+import type { Section } from "../walk/sections.ts";
 import { createWalk, type Walk } from "../walk/walk.ts";
 import { judgeEnd } from "./differences.ts";
 import { describeMove, noteMovedDates } from "./moved-dates.ts";
@@ -48,7 +49,7 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   });
   const { brokenBy, moved } = read;
   return {
-    // What a walk without a rest has seen is compared when it is closed.
+    // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
     start,
     brokenBy,
@@ -89,7 +90,7 @@ export interface OpenedList<From extends Rest> {
   keepSize(tx: TransactionSql): Promise<void>;
   memory: PageMemory;
   /** The pages of the walk before, around the place of this one. `recall` finds one by its hash. */
-  earlier: ReturnType<typeof createEarlierPages>;
+  earlier: { recall(bodyHash: string): Promise<RememberedPage | null>; sections(): readonly Section[] };
   /** The first page, where it was just fetched. */
   recent: FetchedPage | null;
 }

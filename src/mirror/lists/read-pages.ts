@@ -5,7 +5,7 @@ import type { Walk } from "../walk/walk.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
-/** How the pages of a walk ended. The checkpoint is the place behind those that are stored. */
+/** The end of a walk and its pages. The checkpoint is the place behind those that are stored. */
 export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">;
 
 interface ReadPagesOptions extends SettlePagesOptions {

@@ -70,7 +70,7 @@ export async function readRound(run: ListRun, list: ListOptions, tonight: Tonigh
   return { night: { records, reason, readSince }, counts: part.counts, missing };
 }
 
-/** How a night of a round ended. */
+/** The reading of a night of a round. */
 interface NightReading extends Pick<Reading, "outcome" | "brokenBy" | "isAllRead" | "start"> {
   /** Those of the round, with this one. */
   nights: readonly NightMark[];

@@ -1,4 +1,4 @@
-/** What the reading of a list takes, and what it gives. */
+/** The reading of a list: what it takes, and what it gives. */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -30,13 +30,13 @@ export interface ListOptions
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
-/** How far `total_count` rose and fell from page to page, each summed up. */
+/** The records by which `total_count` rose and fell from page to page, each summed up. */
 export interface CountMoves {
   up: number;
   down: number;
 }
 
-/** How a night of a round ended. */
+/** The end of a night of a round. */
 export interface RoundNight {
   /** The records that it read again. */
   records: number;
@@ -46,16 +46,16 @@ export interface RoundNight {
   readSince: string | null;
 }
 
-/** How a search for differences ended. */
+/** The end of a search for differences. */
 export interface SearchEnd {
   requests: number;
   /** It settled them. */
   isDone: boolean;
 }
 
-/** What only a reading of the head of a list finds. */
+/** The findings of a reading of the head of a list alone. */
 export interface HeadFindings {
-  /** How many records more the service counts than are here. Null where they were not compared. */
+  /** The records that the service counts more than are here. Null where they were not compared. */
   deficit: number | null;
   /** The part of the deficit that the newest whole walk explains, and of that what it could not store. */
   explained: number;

@@ -17,7 +17,7 @@ const MAX_BATCH_PAGES = 16;
 /** The time between checkpoints while all pages are skipped unparsed, and nothing else is committed. */
 const IDLE_CHECKPOINT_MS = 2000;
 
-/** How far a walk has come. `checkpoint` is null where it can resume nowhere. */
+/** The progress of a walk. `checkpoint` is null where it can resume nowhere. */
 export interface WalkProgress {
   counts: WalkCounts;
   checkpoint: Checkpoint | null;

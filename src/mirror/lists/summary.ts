@@ -10,7 +10,7 @@ export interface WalkSummary extends WalkCounts {
   reason?: string;
   /** The service dropped the list, or a setting leaves it out: its rows are kept, and `reason` makes no run partial. Else absent. */
   dropped?: true;
-  /** How many records a reading from end to end showed, where that is not `total_count`. Else absent. */
+  /** The records that a reading from end to end showed, where they are not `total_count`. Else absent. */
   shown?: number;
   /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
   lagging?: true;
@@ -44,7 +44,7 @@ export interface ContentSummary {
   warnings?: string[];
 }
 
-/** What `sync --json` prints (`docs/contract.md`, "The run summary"). */
+/** The document that `sync --json` prints (`docs/contract.md`, "The run summary"). */
 export interface RunSummary {
   run_id: number;
   kind: RunKind;
@@ -71,8 +71,14 @@ export interface RunSummary {
 
 export function emptyCounts(): WalkCounts {
   return {
-    ...{ pages: 0, records: 0, inserted: 0, updated: 0 },
-    ...{ unchanged: 0, deleted: 0, restored: 0, quarantined: 0 },
+    pages: 0,
+    records: 0,
+    inserted: 0,
+    updated: 0,
+    unchanged: 0,
+    deleted: 0,
+    restored: 0,
+    quarantined: 0,
   };
 }
 
@@ -82,7 +88,11 @@ export function skippedWalk(reason: string): WalkSummary {
 }
 
 export const NOTHING_UNFINISHED: Unfinished = {
-  ...{ deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
+  deletions: 0,
+  waiting: 0,
+  references: 0,
+  open_builds: 0,
+  deficit: 0,
 };
 
 /**

@@ -21,7 +21,7 @@ export interface DatedPage {
   places: number;
   /** The dates of its records, none later than the one before, as texts of one length. */
   dates: readonly string[];
-  /** Whether it shows the end of the list. */
+  /** True where it shows the end of the list. */
   isEnd: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Border extends Pick<DatedPage, "places"> {
 export interface BisectionParts {
   /** Reads a page, stores its records, and notes what is missing in the range that it shows whole. Null: it shows no order. */
   read(offset: number, limit: number): Promise<DatedPage | null>;
-  /** How many records the list should show in each range, by what is stored. */
+  /** Counts the records that the list should show in each range, by those that are stored. */
   count(ranges: readonly DateRange[]): Promise<number[]>;
 }
 

@@ -76,7 +76,7 @@ export interface WalkOutcome {
   records: number;
 }
 
-/** What to ask for next, page by page. Everything follows from the pages, so the same pages lead to the same course. */
+/** Says what to ask for next, page by page. Everything follows from the pages, so the same pages lead to the same course. */
 export interface Course {
   readonly state: StateName;
   /** The next request; null at the end of the walk. */
@@ -91,7 +91,7 @@ export interface Course {
   readonly step: number;
   /** True where `request` is larger than the size that was set, which may be why it fails. */
   readonly isEnlarged: boolean;
-  /** How far the place of `request` moved by guesses since the last page; null where it follows that page. */
+  /** The distance that the place of `request` moved by guesses since the last page; null where it follows that page. */
   readonly shift: number | null;
   /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
   readonly limit: number;
@@ -160,7 +160,7 @@ export function createCourse(options: CourseOptions): Course {
     if (state.request) state = { ...state, request: { ...state.request, ...change } };
   }
 
-  function asked(): PageRequest {
+  function awaited(): PageRequest {
     if (!state.request) throw new Error("the walk is at its end");
     return state.request;
   }
@@ -169,13 +169,13 @@ export function createCourse(options: CourseOptions): Course {
 
   const moveFrom = (on: WalkEvent) =>
     moveOn(on, state.name, {
-      limit: asked().limit,
+      limit: awaited().limit,
       isEnlarged: isEnlarged(),
       adjacentHoles: met.adjacentHoles,
     });
 
   function read(page: PageFacts): void {
-    const at = asked();
+    const at = awaited();
     const { fresh, freshOld } = met.meet(page);
     pass.fresh += fresh;
     pass.freshOld += freshOld;
@@ -289,7 +289,7 @@ export function createCourse(options: CourseOptions): Course {
   }
 
   function narrow(): boolean {
-    const { limit, offset } = asked();
+    const { limit, offset } = awaited();
     switch (moveFrom("not_rendered").does) {
       case "asks for the size that was set":
         pass.limit = pageSize;
@@ -304,7 +304,7 @@ export function createCourse(options: CourseOptions): Course {
       case "leaves a hole":
         met.leaveHole(offset);
         goOnUnproven(pass, offset + 1);
-        ask({ name: "starting", request: { ...asked(), offset: offset + 1 }, step: 0 });
+        ask({ name: "starting", request: { ...awaited(), offset: offset + 1 }, step: 0 });
         return true;
       default:
         return false;

@@ -39,7 +39,7 @@ const LEAST_GROWTH = 1.5;
 const IN_A_ROW = 8;
 /** A page with a smaller share of its records is too short to judge larger pages by. */
 const LEAST_FULL = 0.9;
-/** One short page says nothing: a service may hide records of it. So many have a limit that it does not tell. */
+/** One short page says nothing: a service may hide records of it. So many show a limit that it does not name. */
 const SAME_COUNTS = 3;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
 const NO_LIGHT_PAGES = { pages: 0, room: Number.POSITIVE_INFINITY };

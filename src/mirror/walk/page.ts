@@ -18,7 +18,7 @@ export interface ParsedMeta {
   showsOrder: boolean;
   /** The places of records that share the sort key of the record before. Absent when there are none. */
   ties?: readonly number[];
-  /** Of a remembered page: its place is a guess, behind a rest in which the list moved so far (`Course.rest`). */
+  /** On a remembered page: its place was a guess, behind a rest in which the list moved so far (`Course.rest`). */
   shift?: number;
 }
 
@@ -128,8 +128,8 @@ function placeId(record: unknown, resource: Resource, baseUrl: URL): string | nu
   return other === null ? id : `${other}/${id}`;
 }
 
-function count(told: unknown): number | null {
-  const value = typeof told === "string" && /^\d{1,15}$/.test(told) ? Number(told) : told;
+function count(sent: unknown): number | null {
+  const value = typeof sent === "string" && /^\d{1,15}$/.test(sent) ? Number(sent) : sent;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 

@@ -160,7 +160,7 @@ export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
   return meta.count >= saidLimit(at, meta);
 }
 
-/** How a page joins what is covered. */
+/** The way in which a page joins what is covered. */
 export interface Joint {
   /** It counts: it has the anchors that it needs. */
   isAnchored: boolean;

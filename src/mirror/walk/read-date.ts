@@ -40,7 +40,7 @@ export function readDate(value: string, { sourceTimezone }: Pick<Source, "source
   return toLocalTime(moment + BigInt(ahead) * MINUTE_MICROS);
 }
 
-/** Whether a date names its zone. Then its local time follows from that of the service, which may be set anew. */
+/** True for a date that names its zone. Its local time follows from the zone of the service, which may be set anew. */
 export function namesZone(value: unknown): boolean {
   if (typeof value !== "string" || value.length > MAX_LENGTH || parseLocalTime(value)) return false;
   return spellOut(value.trim())[1] !== undefined;

@@ -80,8 +80,8 @@ export function createSections(earlier: () => readonly Section[]): Sections {
       const offsets: number[] = [];
       for (let offset = next - step; offsets.length < count; offsets.push(offset)) {
         const [least, most] = [offset, offset + step];
-        const asked = pending.filter((one) => one > least && one <= most);
-        offset = asked.length > 0 ? Math.max(...asked) : startWithin(starts, most, step);
+        const due = pending.filter((one) => one > least && one <= most);
+        offset = due.length > 0 ? Math.max(...due) : startWithin(starts, most, step);
         if (most - offset > spare * step) offset = most;
       }
       spare -= (next - (offsets[0] ?? next)) / step;

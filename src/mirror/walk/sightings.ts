@@ -1,4 +1,4 @@
-/** What all passes of a walk have met: ids, counts and holes. */
+/** The ids, the counts and the holes that all passes of a walk have met. */
 import { createIdSet, type IdSet } from "./id-set.ts";
 import { MAX_ADJACENT_HOLES } from "./moves.ts";
 import type { PageFacts } from "./pass.ts";

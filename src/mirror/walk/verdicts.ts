@@ -5,7 +5,7 @@
 import type { NextLink, PageRequest } from "../../resources/page-request.ts";
 
 const MAX_PASSES = 5;
-/** How many pages without a new record a pass may have beyond those with one: some services never end. */
+/** The pages without a new record that a pass may have beyond those with one: some services never end. */
 const SPARE_PAGES = 50;
 /** The most pages of a pass, so that a service that invents records without end cannot fill the disk. */
 const MAX_PAGES = 1_000_000;
@@ -43,16 +43,16 @@ export interface WalkFacts extends PassFacts {
   countedTo: number | null;
   totalCount: number | null;
   badTotal: string;
-  /** Whether `total_count` ever changed. */
+  /** `total_count` has changed. */
   hasMoved: boolean;
-  /** Whether that page is as long as the service says it may be, and whether it only repeats the end of the one before. */
+  /** That page is as long as the service says it may be; it only repeats the end of the one before. */
   isFull: boolean;
   isEcho: boolean;
   next: NextLink;
-  /** Whether that page counts, and whether a page of the pass counted without an anchor, because none was possible. */
+  /** That page counts; a page of the pass counted without an anchor, because none was possible. */
   isAnchored: boolean;
   hasUnanchored: boolean;
-  /** Whether larger pages than those of the pass are possible. */
+  /** Larger pages than those of the pass are possible. */
   canGrow: boolean;
   /** The distinct ids that this pass has covered, and that all passes have seen. */
   covered: number;
@@ -278,7 +278,7 @@ function unseen(facts: WalkFacts): number {
 }
 
 /**
- * Whether this pass alone has an id for each place. The ids of all passes include deleted ones, so in a list
+ * True where this pass alone has an id for each place. The ids of all passes include deleted ones, so in a list
  * that changes they prove nothing. A pass with a page that counted without an anchor proves nothing either: a
  * deleted id can make up for a record that the page left out.
  */
@@ -286,7 +286,7 @@ function isMetByPass(facts: WalkFacts): boolean {
   return facts.covered >= placesOf(facts) && !facts.hasUnanchored;
 }
 
-/** Whether the count never changed, and there are as many ids as places, and as many as it says. */
+/** True where the count never changed, and there are as many ids as places, and as many as it says. */
 function isMetAtRest(facts: WalkFacts): boolean {
   return unseen(facts) === 0 && placesOf(facts) === facts.countedTo && !facts.hasMoved;
 }
