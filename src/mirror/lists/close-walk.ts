@@ -4,7 +4,7 @@ import { countRows, countShown, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
-import { beyondMoves, describeCut } from "./differences.ts";
+import { AS_COUNTED, beyondMoves, compareShown } from "./differences.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
@@ -36,9 +36,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
   // The earlier part of a resumed walk did not say how the count moved.
   const counted = start.beganRunId === runId ? outcome.totalCount : null;
   const isRead = outcome.walk === "whole" && counted !== null;
-  const unshown = isRead ? beyondMoves(counted - seen.size, moved) : 0;
-  const gap = unshown === 0 || counted === null ? null : { resource, counted, shown: seen.size };
-  const cut = gap && describeCut(gap, unshown - reading.repeated.size);
+  const { gap, cut } = isRead ? compareShown(resource, counted, reading) : AS_COUNTED;
   if (cut !== null) outcome = { ...outcome, walk: "not_whole", reason: cut };
 
   const ended = await patience("close a walk", () =>

@@ -37,6 +37,26 @@ export function beyondMoves(difference: number, { up, down }: CountMoves): numbe
   return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
 }
 
+/** The gap between the count of a list and what a reading of it has seen; `cut` says that it is too large. */
+interface Shown {
+  gap: CountGap | null;
+  cut: string | null;
+}
+
+export const AS_COUNTED: Shown = { gap: null, cut: null };
+
+/** Compares the count of a whole walk with what it has seen. What one page shows twice is counted twice. */
+export function compareShown(
+  resource: Resource,
+  counted: number,
+  { seen, repeated, moved }: Pick<Reading, "seen" | "repeated" | "moved">,
+): Shown {
+  const unshown = beyondMoves(counted - seen.size, moved);
+  if (unshown === 0) return AS_COUNTED;
+  const gap = { resource, counted, shown: seen.size };
+  return { gap, cut: describeCut(gap, unshown - repeated.size) };
+}
+
 /** Says that a walk has read all, but for records of which nothing but their place is known. A list that is cut is not whole. */
 export function judgeEnd(
   resource: Resource,
@@ -52,7 +72,7 @@ export function judgeEnd(
 }
 
 /** Why a list that shows so many records fewer than it counts is not read well. Null where they are few. */
-export function describeCut(gap: CountGap, unshown: number): string | null {
+function describeCut(gap: CountGap, unshown: number): string | null {
   if (unshown <= Math.max(ALWAYS_ALLOWED, gap.counted * MOST_UNSHOWN)) return null;
   return `${gap.resource} list: ${describeCountGap(gap)}: ask its owner why`;
 }
