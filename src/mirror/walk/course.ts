@@ -214,10 +214,10 @@ export function createCourse(options: CourseOptions): Course {
       case "begins the next pass":
         beginPass(row.outcome === "read_again" ? facts.provenPasses : pass.provenBefore);
         break;
-      case "steps back, twice as far as before":
+      case "steps back":
         stepBack(move.to, at, page);
         break;
-      case "goes on behind the page": {
+      case "goes on": {
         const joined = joinWaiting(pass);
         if (joined) follow(joined.at, joined.page, joined.joint);
         else goOn(facts, page);
@@ -291,14 +291,14 @@ export function createCourse(options: CourseOptions): Course {
   function narrow(): boolean {
     const { limit, offset } = awaited();
     switch (moveFrom("not_rendered").does) {
-      case "asks for the size that was set":
+      case "takes the set size":
         pass.limit = pageSize;
         askFor({ limit: pageSize });
         return true;
-      case "asks for half as many":
+      case "halves the request":
         askFor({ limit: Math.floor(limit / 2) });
         return true;
-      case "guesses a page further in front":
+      case "looks further in front":
         guess(offset - pass.limit, 0);
         return true;
       case "leaves a hole":

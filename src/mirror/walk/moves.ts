@@ -23,7 +23,7 @@ export type WalkEvent = PassVerdict["outcome"] | "not_rendered" | "rested";
 /** The facts about a request whose page cannot be rendered. */
 export interface FailedRequest {
   limit: number;
-  /** Larger than the size that was set. */
+  /** Larger than the set size, which an enlarged page is narrowed to. */
   isEnlarged: boolean;
   /** The holes side by side in front of it. */
   adjacentHoles: number;
@@ -47,34 +47,29 @@ export const MAX_ADJACENT_HOLES = 20;
 export const MOVES = [
   { on: ["whole", "not_whole"], does: "ends", to: "ended" },
   { on: ["larger_pages", "read_again"], does: "begins the next pass", to: "starting" },
-  { on: ["go_on"], does: "goes on behind the page", to: "reading" },
-  {
-    on: ["step_back"],
-    from: ["reading", "stepping back"],
-    does: "steps back, twice as far as before",
-    to: "stepping back",
-  },
-  { on: ["step_back"], from: ["guessing"], does: "steps back, twice as far as before", to: "guessing" },
-  { on: ["rested"], does: "guesses the place", to: "guessing" },
+  { on: ["go_on"], does: "goes on", to: "reading" },
+  { on: ["step_back"], from: ["reading", "stepping back"], does: "steps back", to: "stepping back" },
+  { on: ["step_back"], from: ["guessing"], does: "steps back", to: "guessing" },
+  { on: ["rested"], does: "guesses its place", to: "guessing" },
   {
     on: ["not_rendered"],
-    when: "the request is larger than the size that was set",
+    when: "it is larger than the set size",
     applies: ({ isEnlarged }) => isEnlarged,
-    does: "asks for the size that was set",
+    does: "takes the set size",
     to: "the same",
   },
   {
     on: ["not_rendered"],
     when: "it asks for more than one record",
     applies: ({ limit }) => limit > 1,
-    does: "asks for half as many",
+    does: "halves the request",
     to: "the same",
   },
   {
     // Behind a hole no anchor is needed, which would take the guess for the place. So records in front of it are read.
     on: ["not_rendered"],
     from: ["guessing"],
-    does: "guesses a page further in front",
+    does: "looks further in front",
     to: "guessing",
   },
   {
