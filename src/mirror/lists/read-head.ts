@@ -51,12 +51,16 @@ interface Head
  * here. Where they differ, what came or went further down is searched for (`dated-pages.ts`), and the head is read
  * again. A difference that stays is the `deficit` of the walk. A nightly sync then reads its part of the round.
  *
- *   reading ──▶ comparing ──agrees, known, or the last reading──▶ reading a part ──▶ judging ──▶ end
- *      ▲  ▲         └──differs──▶ searching ──nothing to ask──▶─────┘  │
- *      │  └─────────────────────────┘ asked: read again                │ something came or went: read again
- *      └───────────────────────────────────────────────────────────────┘
+ *   reading ──▶ comparing ──differs──▶ searching ──asked for pages──▶ reading
+ *      │            │                      └─had nothing to ask──┐
+ *      │            └─agrees, or a search is not worth it──▶ settling ──a new difference──▶ reading
+ *      │                                                       └─known, or the third reading──▶ reading a part
+ *      │                   ┌──────────────────────────────────────────────────────────────────────┘
+ *      │                   ├─something came or went──▶ reading, three times more
+ *      │                   └─nothing, or no part is due──▶ judging
+ *      └─the first page says nothing of what is new──▶ distrusting
  *
- * Each state is a function below; what it is called with is what the state knows.
+ * Each state is a function below that goes on to the next one. What it is called with is what that state knows.
  */
 export async function readHead(run: ListRun, list: ListOptions): Promise<HeadReading> {
   const { sql, clock, runId, patience } = run;
@@ -138,6 +142,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const isBelieved = deficit === explained || deficit === known || soFar.readings === MAX_READINGS;
     return head.outcome.walk === "head" && !isBelieved ? reading() : readingPart(head, deficit);
   }
+
   async function readingPart(head: Head, deficit: number | null): Promise<HeadReading> {
     const isSound = head.outcome.walk === "head" && head.newer === null && missing.held === null;
     if (roundDays === null || soFar.isPartRead || head.counted === null || !isSound)
@@ -167,8 +172,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const held = stillHeld.find((one) => one.resource === resource);
     const { night } = soFar;
     const why = missing.held ?? night?.reason ?? (held ? describeHeld(held) : null);
-    const verdict = judge(head, { ...differences, deficit }, resource, why);
-    return end(head, { ...verdict, deficit, night, search: soFar.search });
+    const judged = judge(head, { ...differences, deficit }, resource, why);
+    return end(head, { ...judged, deficit, night, search: soFar.search });
   }
 
   async function distrusting(head: Head, why: string): Promise<HeadReading> {
@@ -179,7 +184,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 
   function end(
     { brokenBy, moved, repeated, distrust }: Head,
-    { outcome, ...found }: Verdict & Pick<HeadFindings, "deficit" | "night" | "search">,
+    { outcome, ...found }: Judgement & Pick<HeadFindings, "deficit" | "night" | "search">,
   ): HeadReading {
     return {
       start,
@@ -203,7 +208,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 async function readOnce(
   run: ListRun,
   list: ListOptions,
-  so: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
+  facts: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
@@ -214,7 +219,7 @@ async function readOnce(
   const walk = createWalk({ resource, course, source, signal });
   /** The records that no reading or search of this run met before this reading. */
   const own = createIdSet();
-  const join = createHeadJoin(run, { resource, joinedRunId: so.joinedRunId, own });
+  const join = createHeadJoin(run, { resource, joinedRunId: facts.joinedRunId, own });
   const shown = {
     ids: [] as string[],
     first: null as FetchedPage | null,
@@ -227,14 +232,14 @@ async function readOnce(
   let last: DatedPage | null | undefined;
 
   const read = await readPages(run, list, walk, {
-    counts: so.counts,
+    counts: facts.counts,
     memory: null,
     seen: {
-      ...so.seen,
+      ...facts.seen,
       get size() {
-        return so.seen.size;
+        return facts.seen.size;
       },
-      add: (id) => so.seen.add(id) && own.add(id),
+      add: (id) => facts.seen.add(id) && own.add(id),
     },
     async onSettled(page) {
       const { meta } = page;
@@ -242,13 +247,13 @@ async function readOnce(
       if (meta.limit && meta.limit < limit) shown.cap = Math.min(shown.cap, meta.limit);
       if (page.seq === 0) {
         shown.counted = meta.totalCount;
-        const facts = { runId, replicaLagMs: list.replicaLagMs };
-        shown.newer = await patience("find a newer build", () => findNewerBuild(sql, facts, page));
+        const lag = { runId, replicaLagMs: list.replicaLagMs };
+        shown.newer = await patience("find a newer build", () => findNewerBuild(sql, lag, page));
       }
       await join.add(page);
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
-      last = isJoined ? toDatedPage(page, so.unshown) : null;
+      last = isJoined ? toDatedPage(page, facts.unshown) : null;
       // A head of one page is the rule. The longer it is, the more is probably left.
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
       if (join.isJoined()) walk.stop();
@@ -271,7 +276,7 @@ function whyDistrusted({ meta, dates }: Page, moved: MovedDates | null): string 
   return isReversed ? "its builds come with the oldest first" : null;
 }
 
-type Verdict = Pick<Reading, "outcome"> & Pick<HeadFindings, "isLagging">;
+type Judgement = Pick<Reading, "outcome"> & Pick<HeadFindings, "isLagging">;
 
 /** Adds the reason when a record is known to be missing here, or when the reply was behind. A lower count needs none. */
 function judge(
@@ -279,7 +284,7 @@ function judge(
   { deficit, unstored, explained }: KnownDifferences & Pick<HeadFindings, "deficit">,
   resource: Resource,
   held: string | null,
-): Verdict {
+): Judgement {
   const fine = { outcome, isLagging: false };
   const because = (reason: string, walk = outcome.walk) => ({
     outcome: { ...outcome, walk, reason: `${resource} list: ${reason}` },

@@ -78,6 +78,7 @@ export interface WalkOutcome {
 
 /** Says what to ask for next, page by page. Everything follows from the pages, so the same pages lead to the same course. */
 export interface Course {
+  /** See `moves.ts`. */
   readonly state: StateName;
   /** The next request; null at the end of the walk. */
   readonly request: PageRequest | null;
@@ -89,7 +90,7 @@ export interface Course {
   readonly isAnchored: boolean;
   /** The longest distance from the page just read to the next one; 0 when the next one does not follow it. */
   readonly step: number;
-  /** True where `request` is larger than the size that was set, which may be why it fails. */
+  /** True where `request` is larger than the set size (`pageSize`), which may be why it fails. */
   readonly isEnlarged: boolean;
   /** The distance that the place of `request` moved by guesses since the last page; null where it follows that page. */
   readonly shift: number | null;
