@@ -76,8 +76,8 @@ const MUTATIONS: readonly Mutation[] = [
     name: "checkpoint",
     wrong: "the checkpoint is committed before the pages that it stands behind",
     file: "src/mirror/lists/settle-pages.ts",
-    from: "saveProgress(tx, runId, resource, settled, behind, at, last.meta.totalCount)",
-    to: "saveProgress(sql, runId, resource, settled, behind, at, last.meta.totalCount)",
+    from: "save(tx, progress(settled)),",
+    to: "save(sql, progress(settled)),",
     tests: ["test/mirror/run/all-or-nothing.test.ts"],
   },
   {
