@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const JOIN_RECORDS = 20;
 
 /** Judges the pages of a head in their order. */
-export interface HeadJoin {
+interface HeadJoin {
   /** Adds a page that is stored. */
   add(page: Page): Promise<void>;
   isJoined(): boolean;

@@ -27,7 +27,7 @@ const MAX_READINGS = 3;
 const SEARCH_SHARE = 4;
 const LEAST_BUDGET = 30;
 
-export type HeadReading = Reading & { head: HeadFindings };
+type HeadReading = Reading & { head: HeadFindings };
 
 /** One reading of the head. */
 interface Head

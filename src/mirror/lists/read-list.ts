@@ -76,7 +76,7 @@ function countsOf(walk: WalkCounts): WalkCounts {
 type Rest = WalkStart & Pick<ResumableWalk, "checkpoint">;
 
 /** A list that is about to be read. */
-export interface OpenedList<From extends Rest> {
+interface OpenedList<From extends Rest> {
   course: Course;
   /** Where it goes on; null at its start. */
   from: From | null;

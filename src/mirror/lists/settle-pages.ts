@@ -40,7 +40,7 @@ export interface SettlePagesOptions {
   onSettled?(last: Page): Promise<void>;
 }
 
-export interface SettledPages {
+interface SettledPages {
   /** The counts of the walk with the committed pages. */
   readonly counts: WalkCounts;
   /** Where the walk can resume after the committed pages; null when it cannot. */

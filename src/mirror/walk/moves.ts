@@ -21,7 +21,7 @@ export type StateName =
 export type WalkEvent = PassVerdict["outcome"] | "not_rendered" | "rested";
 
 /** The facts about a request whose page cannot be rendered. */
-export interface FailedRequest {
+interface FailedRequest {
   limit: number;
   /** Larger than the set size, which an enlarged page is narrowed to. */
   isEnlarged: boolean;

@@ -3,7 +3,7 @@ import { createIdSet, type IdSet } from "./id-set.ts";
 import { MAX_ADJACENT_HOLES } from "./moves.ts";
 import type { PageFacts } from "./pass.ts";
 
-export interface Sightings {
+interface Sightings {
   /** The distinct ids. */
   readonly seen: IdSet;
   /** Those that one page showed twice. */
@@ -62,7 +62,7 @@ export function createSightings(): Sightings {
 }
 
 /** The highest ids that were known, pass by pass: a service gives its records rising numbers. */
-export interface HighestIds {
+interface HighestIds {
   beginPass(): void;
   take(id: string): void;
   /** Takes a number that was an id before the walk began. */
