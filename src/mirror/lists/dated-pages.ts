@@ -4,8 +4,8 @@ import { type PageRequest, parsePageRequest } from "../../resources/page-request
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
 import { createPageSource, datesOf, type FetchedPage } from "../walk/page.ts";
 import { isFull } from "../walk/pass.ts";

@@ -10,8 +10,8 @@ import {
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { countShown } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";

@@ -11,8 +11,8 @@ import {
   type WalkStart,
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
-import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse, type WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";

@@ -13,9 +13,10 @@ import {
   type WalkStart,
 } from "../../store/ledger/run-ledger.ts";
 import { askDetail } from "../api/fetch-detail.ts";
-import type { BatchCounts, RunParts } from "../load/loader.ts";
+import type { BatchCounts } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom, Page, RememberedPage } from "../walk/page.ts";

@@ -5,10 +5,10 @@ import { finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import { countRows, countShown, setLive } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";

@@ -5,8 +5,6 @@
  * record by record; one that cannot be stored goes to `sync.quarantine`.
  */
 import PQueue from "p-queue";
-import type { Clock } from "../../base/clock.ts";
-import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -14,14 +12,14 @@ import type { Patience } from "../../store/connection/patience.ts";
 import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import type { Client } from "../api/client.ts";
-import { type FieldDrift, normalizePage } from "../normalize/page.ts";
+import { normalizePage } from "../normalize/page.ts";
 import type { LoadCounts, ObservedRecord } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
 import { createProjectSightings, type RunStart } from "./project-sightings.ts";
 import { isDataFault, quarantineRecords, type RefusedRecord, refusalOf } from "./quarantine.ts";
+import { recordDrift } from "./record-drift.ts";
 import {
   type BuildSighting,
   findStale,
@@ -261,34 +259,4 @@ async function loadOneByOne(
     stale += one?.stale ?? 0;
   }
   return { loaded: { counts, moving, stale }, refused };
-}
-
-/** Stores new drift of a resource in `sync.drift`: each field, kind and detail once. */
-export async function recordDrift(
-  tx: TransactionSql,
-  facts: { resource: string; runId: number; observedAt: string },
-  drift: readonly FieldDrift[],
-): Promise<void> {
-  if (drift.length === 0) return;
-  await tx`
-    insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
-    select distinct ${facts.runId}::bigint, ${facts.resource}, found.field, found.kind, found.detail, ${facts.observedAt}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(drift)}::text::jsonb) as found (field text, kind text, detail text)
-    where not exists (
-      select from sync.drift as known
-      where known.resource = ${facts.resource} and known.field = found.field
-        and known.kind = found.kind and known.detail = found.detail)`;
-}
-
-/** What each step of a run works with. */
-export interface RunParts {
-  sql: Sql;
-  client: Client;
-  loader: Loader;
-  clock: Clock;
-  log: Logger;
-  patience: Patience;
-  signal: AbortSignal;
-  runId: number;
-  startedAt: Date;
 }

@@ -10,8 +10,8 @@ import { composed, type Sql } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { DetailAnswer } from "../api/fetch-detail.ts";
 import type { Observation } from "./compare-records.ts";
-import type { RunParts } from "./loader.ts";
 import type { LoadablePage } from "./prepare-batch.ts";
+import type { RunParts } from "./run-parts.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 interface LagFacts {

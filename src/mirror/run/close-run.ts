@@ -6,7 +6,7 @@ import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/
 import type { RunKind } from "../../store/schema/runs.ts";
 import { isUpstreamLost } from "../api/fates.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** How long the end of a run waits for a database that is away; after a stop or a lost one, it has waited already. */
 const CLOSE_WITHIN_MS = 60_000;

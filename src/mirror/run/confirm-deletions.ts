@@ -13,9 +13,9 @@ import {
   recordAsked,
 } from "../lists/missing-records.ts";
 import { findSomeShown } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { loadAnswers } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;

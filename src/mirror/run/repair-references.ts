@@ -8,7 +8,7 @@ import { projects, projectUsers, unresolvedReferences } from "../../store/schema
 import { aboutList } from "../api/client.ts";
 import { isGone } from "../api/fates.ts";
 import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 
 /** The most details requested in one run. The next run requests the rest. */

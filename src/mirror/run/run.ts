@@ -20,8 +20,8 @@ import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts"
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
-import { recordDrift } from "../load/loader.ts";
 import { resolveSuperseded } from "../load/quarantine.ts";
+import { recordDrift } from "../load/record-drift.ts";
 import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import { repairReferences } from "./repair-references.ts";

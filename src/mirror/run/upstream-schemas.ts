@@ -4,8 +4,8 @@ import { toJson } from "../../resources/parse-json.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { aboutList, type Client } from "../api/client.ts";
-import type { RunParts } from "../load/loader.ts";
 import { isDataFault } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
 /** More than any real schema has. The rest of a hostile reply is ignored. */

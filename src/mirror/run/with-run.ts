@@ -31,7 +31,8 @@ import type { HostPace } from "../api/host-pace.ts";
 import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
-import { createLoader, type Loader, type RunParts } from "../load/loader.ts";
+import { createLoader, type Loader } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { closeRun, isSomethingRead, type RunEnding, type RunResult } from "./close-run.ts";
 import { createDamaged, createWarnings } from "./warnings.ts";
 
