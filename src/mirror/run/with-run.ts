@@ -190,14 +190,14 @@ async function runWithLease(
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(ending.resources)) ending.error ??= ending.brokenBy;
-  for (const { resource, field, records, example } of loader.unread()) {
+  for (const { resource, field, records, example } of loader.unread.lost()) {
     ending.isPartial = true;
     warnings.warn(
       `the field ${field} of ${resource}s was readable, and is not in ${counted(records, "record")} read now, such as ${example}: ` +
         "the mirror keeps the values that it has; see whether a newer docmirror reads it",
     );
   }
-  for (const { resource, field, example } of loader.unnamed())
+  for (const { resource, field, example } of loader.unread.unnamed())
     warnings.warn(
       `the field ${field} of ${resource}s names no ${field} that can be found, such as ${example}: reports show them without one`,
     );
