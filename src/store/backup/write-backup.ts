@@ -14,7 +14,7 @@ import { abortable, runText, type Sql, type TransactionSql, withTransaction } fr
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertCurrent } from "../migrate/migrate.ts";
-import { findApplied, readMigrations } from "../migrate/migration-ledger.ts";
+import { readMigrations } from "../migrate/migration-ledger.ts";
 import { withBackupFile } from "./backup-file.ts";
 import { mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
 import {
@@ -171,7 +171,6 @@ async function describeMirror(
   const [row] = await tx<{ takenAt: string }[]>`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "takenAt"`;
   if (row === undefined) throw new Error("a select without a table gave no row");
-  const applied = await findApplied(tx);
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
     if (identity === undefined) continue;
@@ -182,9 +181,7 @@ async function describeMirror(
   return {
     version: definitions.version,
     taken_at: row.takenAt,
-    migrations: readMigrations()
-      .filter(({ tag }) => applied.some((one) => one.tag === tag))
-      .map(({ tag, hash }) => ({ tag, hash })),
+    migrations: readMigrations().map(({ tag, hash }) => ({ tag, hash })),
     tables: tables.map(({ name, columns }) => ({ name, columns })),
     numbers,
   };
