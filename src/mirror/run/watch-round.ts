@@ -11,7 +11,8 @@ import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
 import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
-import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
+import type { OpenRun } from "./open-run.ts";
+import { type RunOptions, withRun } from "./with-run.ts";
 
 /** Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;

@@ -12,9 +12,9 @@ import { createPageClient } from "../api/page-client.ts";
 import { fetchPages, type PageCounts } from "../content/fetch-pages.ts";
 import { pageUrl } from "../content/page-url.ts";
 import type { ContentSummary } from "../lists/summary.ts";
+import { startHeart } from "./heart.ts";
 import type { SyncOptions, SyncResult } from "./run.ts";
 import { createWarnings } from "./warnings.ts";
-import { startHeart } from "./with-run.ts";
 
 /** A sync that also fetches pages, if `content` is on. A failure of that is logged and stands in the summary alone. */
 export function withContent<Result extends SyncResult>(
