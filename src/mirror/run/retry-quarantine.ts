@@ -29,7 +29,7 @@ interface QuarantinedRecord {
   createdAt: string;
   /** A moment not after the request was sent; null when its run was pruned since. */
   askedAt: string | null;
-  /** How far the service's clock was ahead in that run; null when it is not known. */
+  /** The lead of the service's clock in that run; null when it is not known. */
   clockAhead: { minMs: number; maxMs: number } | null;
 }
 
@@ -141,7 +141,7 @@ async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Prom
   return "refused";
 }
 
-/** Where a project came from: its own list, its detail, or a record of another resource. */
+/** The source of a project: its own list, its detail, or a record of another resource. */
 function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
   const [, of, key] = /\/api\/v1\/([^/?]+)\/?([^/?]*)/.exec(request ?? "") ?? [];
   if (of !== undefined && of !== resource) return "embedded";
