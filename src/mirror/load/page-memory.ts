@@ -1,12 +1,20 @@
 import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import {
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";
 import type { Section } from "../walk/sections.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
+
+const STORE_PAGES = statement("store_pages", import.meta.url);
 
 /** The number of pages read with one query, and held before and behind the newest one that came again. */
 const WINDOW = 32;
@@ -67,13 +75,11 @@ export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
       const rows = pages.map(({ seq, request, bodyHash, meta, ids, loadedAt, runId }) => {
         return { seq, request, body_hash: `\\x${bodyHash}`, meta, ids, loaded_at: loadedAt, run_id: runId };
       });
-      await tx`
-        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
-        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, run_id, ${PLANS[resource].pageReading}::int
-        from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
-        on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
-          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id,
-          normalizer_version = excluded.normalizer_version`;
+      await STORE_PAGES(tx, {
+        resource,
+        reading: PLANS[resource].pageReading,
+        pages: JSON.stringify(rows),
+      });
     },
     async *pagesBefore(seq) {
       // By windows: when the connection is lost, a cursor of the driver ends as if it had read all rows.

@@ -8,7 +8,13 @@ import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import {
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import type { Suspect, Verdict } from "../../store/ledger/checks.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { ROOT_PATH } from "../api/api-url.ts";
@@ -20,6 +26,8 @@ import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
+
+const VALUE_DIFFERENCES = statement<ValueDifference>("value_differences", import.meta.url);
 
 type WireRecord = Record<string, unknown>;
 /** The record of an id as the interface serves it. Undefined where it answers 404. */
@@ -38,11 +46,17 @@ interface LookDeps {
 
 type Before = Omit<Suspect, "fields">;
 
+/** Both values of a field as JSON, of long ones the begin; null where a side does not have the field. */
+interface ValueDifference {
+  field: string;
+  service: string | null;
+  mirror: string | null;
+}
+
 export interface Look extends Before {
   /** For people; empty where both sides are equal. */
   why: string;
-  /** Both values of each field as JSON, of long ones the begin; null where a side does not have the field. */
-  differences: { field: string; service: string | null; mirror: string | null }[];
+  differences: ValueDifference[];
 }
 
 /** What the service shows: null where it says that there is no such record. */
@@ -99,13 +113,13 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
       const served = await findServed(tx, resource, id);
       const leftOut = facts?.isArchived ? [...PLANS[resource].long] : [];
       const texts = served && record && [record, served].map((one) => comparable(resource, one));
-      // Lists and details may have different fields.
-      const differences = await tx<Look["differences"]>`
-        select field, left(shown.value::text, ${MAX_SHOWN}) as service, left(served.value::text, ${MAX_SHOWN}) as mirror
-        from jsonb_each(${texts?.[0] ?? "{}"}::text::jsonb) as shown (field, value)
-        full join jsonb_each(${texts?.[1] ?? "{}"}::text::jsonb) as served (field, value) using (field)
-        where shown.value is distinct from served.value and field <> all (${leftOut}::text[])
-          and not (${isDetail} and (shown.value is null or served.value is null))`;
+      const differences = await VALUE_DIFFERENCES(tx, {
+        shown: texts?.[0] ?? "{}",
+        served: texts?.[1] ?? "{}",
+        most: MAX_SHOWN,
+        leftOut,
+        isDetail,
+      });
       return {
         ...facts,
         isServed: served !== undefined,

@@ -1,8 +1,10 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
-import type { TransactionSql } from "../connection/sql.ts";
+import { statement, type TransactionSql } from "../connection/sql.ts";
 import * as schema from "../schema/index.ts";
 import type { BackedUpTable } from "./read-backup.ts";
+
+const OUR_TABLES = statement<StoredTable>("our_tables", import.meta.url);
 
 interface Described extends BackedUpTable {
   identity: string | undefined;
@@ -54,16 +56,7 @@ export interface StoredTable extends BackedUpTable {
 
 /** The tables of our schemas in a database, with the columns that can be written. */
 export function findTables(tx: TransactionSql): Promise<StoredTable[]> {
-  return tx<StoredTable[]>`
-    select nspname || '.' || relname as name, nspname as schema, format('%I.%I', nspname, relname) as quoted,
-      array_agg(attname::text order by attnum) as columns
-    from pg_class as class
-    join pg_namespace as space on space.oid = relnamespace
-    join pg_attribute on attrelid = class.oid and attnum > 0 and not attisdropped and attgenerated = ''
-    where nspname in ('mirror', 'sync', 'rollup', 'report') and relkind = 'r'
-      and (nspname, relname) not in (('sync', 'definitions'), ('sync', 'migrations'))
-    group by nspname, relname
-    order by 1`;
+  return OUR_TABLES(tx);
 }
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,7 +1,9 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../connection/sql.ts";
+import { type AnySql, statement } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
+
+const LIST_FRESHNESS = statement<ListFreshness>("list_freshness", import.meta.url);
 
 /** The freshness of one list: its newest walk that was whole, or that joined at the head with matching counts. */
 export interface ListFreshness {
@@ -18,14 +20,7 @@ export interface ListFreshness {
 
 /** All lists, in the order of `RESOURCES`. The newest walk is that of the newest run, not of the latest time. */
 export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
-  return sql<ListFreshness[]>`
-    select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
-    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
-    left join lateral (
-      select started_at, finished_at, walk from sync.walks
-      where walks.resource = of.resource and is_good order by run_id desc limit 1
-    ) as good on true
-    order by place`;
+  return LIST_FRESHNESS(sql, { resources: [...RESOURCES] });
 }
 
 /**

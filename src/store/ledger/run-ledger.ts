@@ -10,6 +10,9 @@ import type { Lease } from "./leases.ts";
 
 const START_RUN = statement<{ runId: number; interrupted: number[] }>("start_run", import.meta.url);
 const FINISH_RUN = statement("finish_run", import.meta.url);
+const START_WALK = statement("start_walk", import.meta.url);
+const RESUMABLE_WALKS = statement<ResumableWalk>("resumable_walks", import.meta.url);
+const COUNT_GAPS = statement<CountGap>("count_gaps", import.meta.url);
 const SAVE_WALK = statement("save_walk", import.meta.url);
 const MERGE_QUIET_ROUNDS = statement("merge_quiet_rounds", import.meta.url);
 
@@ -123,14 +126,15 @@ export async function startWalk(
   counts: WalkCounts,
   from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
-  await sql`
-    insert into sync.walks (run_id, resource, started_at, began_run_id, pages, records, inserted, updated, unchanged,
-      deleted, restored, quarantined, checkpoint, checkpoint_at)
-    values (${runId}, ${resource}, ${startedAt}, ${beganRunId}, ${counts.pages}, ${counts.records},
-      ${counts.inserted}, ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored},
-      ${counts.quarantined}, ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb,
-      ${from?.checkpointAt ?? null}::timestamptz)
-    on conflict (run_id, resource) do update set started_at = excluded.started_at`;
+  await START_WALK(sql, {
+    ...counts,
+    runId,
+    resource,
+    startedAt,
+    beganRunId,
+    checkpoint: from && JSON.stringify(from.checkpoint),
+    checkpointAt: from?.checkpointAt ?? null,
+  });
 }
 
 /** The columns of a walk that goes on. */
@@ -231,15 +235,7 @@ export async function addDeleted(tx: TransactionSql, runId: number, resource: Re
  * than `until` because a clock was wrong. Rounds of the watch do not count: they read only the head.
  */
 export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
-  return sql<ResumableWalk[]>`
-    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint,
-      started_at as "startedAt", checkpoint_at as "checkpointAt", pages, records, inserted, updated, unchanged, deleted, restored, quarantined
-    from unnest(${[...RESOURCES]}::text[]) as of (name)
-    cross join lateral (
-      select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
-      where resource = of.name and kind in ('full', 'incremental') order by run_id desc limit 1
-    ) as newest
-    where checkpoint is not null and checkpoint_at between ${since}::timestamptz and ${until}::timestamptz`;
+  return RESUMABLE_WALKS(sql, { resources: [...RESOURCES], since, until });
 }
 
 /**
@@ -263,15 +259,7 @@ export interface CountGap {
 }
 
 export async function findCountGaps(sql: AnySql): Promise<CountGap[]> {
-  return sql<CountGap[]>`
-    select of.resource, counted, shown
-    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
-    cross join lateral (
-      select total_count as counted, records as shown, deficit - coalesce(unstored, 0) as gap from sync.walks
-      where walks.resource = of.resource and (walk = 'whole' or walk = 'not_whole' and deficit is not null)
-      order by run_id desc limit 1
-    ) as reading
-    where gap <> 0 and counted <> shown order by place`;
+  return COUNT_GAPS(sql, { resources: [...RESOURCES] });
 }
 
 /** For people, such as "the service counts 3,000 builds and shows 1,000". */

@@ -6,6 +6,7 @@ import {
   abortable,
   runText,
   type Sql,
+  statement,
   type TransactionSql,
   withTransaction,
 } from "../connection/sql.ts";
@@ -30,6 +31,8 @@ import {
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
 import { assertMayMigrate } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
+
+const LACKING_COLUMNS = statement("lacking_columns", import.meta.url);
 
 const OLDEST_SERVER = 15;
 
@@ -269,12 +272,7 @@ async function isLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<bo
   const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
     Object.keys(columns).map((column) => ({ relation, column })),
   );
-  const lacking = await sql`
-    select from jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) as known (relation text, "column" text)
-    where not exists (
-      select from pg_attribute join pg_class as class on class.oid = attrelid join pg_namespace as space on space.oid = relnamespace
-      where nspname = 'report' and relname = relation and attname = "column" and attnum > 0 and not attisdropped
-    )`;
+  const lacking = await LACKING_COLUMNS(sql, { known: JSON.stringify(known) });
   return lacking.length > 0;
 }
 
