@@ -35,13 +35,13 @@ export interface ExplainedTransition {
   /** The rule that set `not_before`. */
   rule: BoundRule;
   anomalies: string[];
-  /** How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`. */
+  /** By how much `not_before` is earlier than the build's date as it is read now; null unless the rule is `date`. */
   before_date_ms: number | null;
   /** The first sighting in this state. */
   first_seen: ExplainedSighting;
   /** The last sighting in the state before, if it set `not_before`. */
   predecessor_last_seen: ExplainedSighting | null;
-  /** How long the build was in the state; null while it is in it. */
+  /** The time that the build was in the state; null while it is in it. */
   lasted: BoundedSpan | null;
 }
 

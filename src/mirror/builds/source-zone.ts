@@ -49,7 +49,7 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string) 
     configured: configured.score,
     /** The configured one if no other fits better. Null when no zone fits on any day. */
     best: best.fitting.size === 0 ? null : best.score,
-    /** How many other zones fit as well as the best one. */
+    /** The number of other zones that fit as well as the best one. */
     alike: alike.length,
     /** The builds on days that the best zone fits and the configured one does not. */
     against: apart.reduce((sum, day) => sum + day.builds, 0),
@@ -126,7 +126,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
 /** A date that is less far in the future may be due to a wrong clock. */
 const FUTURE_FROM_MINUTES = 10;
 
-/** Of the builds seen within a day of their date: those with a future one, and its minutes. Many prove a zone farther east. */
+/** Counts the builds seen within a day of their date, and those with a future one, with its minutes. Many prove a zone farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string) {
   const [row] = await FUTURE_DATES(sql, { fromMinutes: FUTURE_FROM_MINUTES, zone, since });
   return row ?? { builds: 0, future: 0, medianMinutes: null };

@@ -1,6 +1,6 @@
 /**
- * One look at a record: what the service shows, and what the mirror would serve at that moment. The hash of what was read tells
- * a wrong record from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
+ * One look at a record: what the service shows, and what the mirror would serve at that moment. By the hash of what was read
+ * a wrong record is known from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
  * first, and is wrong where a later look, after the whole list was read again, finds both sides as they were.
  */
 import { UpstreamError } from "../../base/errors.ts";
@@ -15,7 +15,7 @@ import {
   type TransactionSql,
   withTransaction,
 } from "../../store/connection/sql.ts";
-import type { Suspect, Verdict } from "../../store/ledger/checks.ts";
+import type { CheckVerdict, Suspect } from "../../store/ledger/checks.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
@@ -59,7 +59,7 @@ export interface Look extends Before {
   differences: ValueDifference[];
 }
 
-/** What the service shows: null where it says that there is no such record. */
+/** The record that the service shows: null where it says that there is no such one. */
 type Shown = { id: string; record: WireRecord | null; askedAt: Date; isDetail: boolean };
 
 const MAX_SHOWN = 2000;
@@ -95,7 +95,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     }
   }
 
-  /** What is here at one moment, and how it differs from what the service shows. */
+  /** Reads the record here at one moment, and compares it with the one that the service shows. */
   const readHere = (resource: Resource, { id, record, isDetail }: Shown) =>
     withTransaction(sql, async (tx) => {
       await tx`set transaction isolation level repeatable read, read only`;
@@ -135,7 +135,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const hash = page?.records[0]?.hash ?? null;
     const isAsBefore = first?.hash === hash;
     const at = isAsBefore ? first.at : askedAt.toISOString();
-    const end = (verdict: Verdict, why = ""): Look => {
+    const end = (verdict: CheckVerdict, why = ""): Look => {
       return { resource, id, at, hash, verdict, why, differences: [...here.differences] };
     };
     const [refused] = page?.rejected ?? [];

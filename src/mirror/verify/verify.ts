@@ -21,9 +21,9 @@ const NOTHING: CheckedList = { records: 0, checked: 0, equal: 0, changed: 0, unc
 
 export interface VerifyOptions extends Omit<RunOptions, "assertMayRun"> {
   resources: readonly Resource[];
-  /** How many records are compared, one request each. */
+  /** The number of records to compare, one request each. */
   sample: number;
-  /** What may have changed is looked at again after this time; at 0 by the next check. */
+  /** A record that may have changed is looked at again after this time; at 0 by the next check. */
   waitMs: number;
   findServed: FindServed;
 }

@@ -90,7 +90,7 @@ async function fillTables(
   { file, signal, onRows }: RestoreOptions,
 ): Promise<void> {
   const tables = matchTables(header, await findTables(tx), file);
-  // What triggers note was noted before, and came with the backup. Foreign keys are checked as ever.
+  // The notes of triggers were made before, and came with the backup. Foreign keys are checked as ever.
   for (const { quoted } of tables) await runText(tx, `alter table ${quoted} disable trigger user`);
   // Migrations wrote some rows, such as the rules for errors.
   await runText(tx, `truncate ${tables.map(({ quoted }) => quoted).join(", ")}`);
@@ -189,7 +189,7 @@ async function giveNumbers(
   }
 }
 
-/** What was under way when the backup was taken is not under way here. */
+/** A run that was under way when the backup was taken is not under way here. */
 async function settle(tx: TransactionSql): Promise<void> {
   await tx`
     update sync.runs set status = 'interrupted', finished_at = heartbeat_at, error = 'the backup was taken while it ran'

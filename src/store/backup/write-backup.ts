@@ -93,7 +93,7 @@ async function writeFrames(options: BackupOptions, handle: FileHandle): Promise<
   return rows;
 }
 
-/** Errors of the disk are told apart from the database's here, where it is sure whose they are. */
+/** Errors of the disk get their words here, where it is sure that they are not the database's. */
 async function append(handle: FileHandle, source: AsyncIterable<Buffer>, file: string): Promise<void> {
   for await (const chunk of source) {
     try {

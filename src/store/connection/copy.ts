@@ -100,7 +100,7 @@ export function copyIn(stream: Writable, statement: object) {
     end: () => void stream.end(),
     /** Ends it where the data ran out: none of the rows stay. */
     cancel: (error: unknown) => void cancel(error instanceof Error ? error : new Error(String(error))),
-    /** What the server said, where it refused the data; surely there once the next statement has failed. */
+    /** The server's words where it refused the data; surely there once the next statement has failed. */
     failure: () => failure,
   };
 }

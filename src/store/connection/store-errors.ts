@@ -109,7 +109,7 @@ const MEANINGS: Record<string, Meaning> = {
   },
 };
 
-/** What the code alone does not say. A server that speaks another language gets the meaning of the code. */
+/** Meanings that the code alone does not have. A server that speaks another language gets the meaning of the code. */
 const BY_WORDS: readonly [RegExp, Meaning][] = [
   [
     /^time zone ".*" not recognized$/,
@@ -218,14 +218,14 @@ export async function withStoreErrors<T>(doing: string, fn: () => Promise<T>): P
   }
 }
 
-/** Whether a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is taken. */
+/** True where a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is taken. */
 export function isPassing(error: unknown): boolean {
   const code = sqlstateOf(error);
   if (code === undefined) return false;
   return PASSING.has(code) || (isSqlstate(code) && (code.startsWith("08") || code.startsWith("40")));
 }
 
-/** Whether to wait for the database. A host name that is unknown now may be known when its container is up again. */
+/** True where the database is worth a wait. A host name that is unknown now may be known when its container is up again. */
 export function isDown(error: unknown): boolean {
   return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
 }

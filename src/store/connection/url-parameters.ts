@@ -34,7 +34,7 @@ const NAMES = [...READ, ...AS_WE_DO.keys()];
 const OUT = "leave it out: ";
 const NOT_DONE = `${OUT}docmirror does not do what it asks for`;
 
-/** What to do about a parameter that is no setting of a session: of other programs, or of libpq. The first form that fits counts. */
+/** The advice about a parameter that is no setting of a session: of other programs, or of libpq. The first form that fits counts. */
 const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
   [
     /^(?:use_?)?(?:ssl|tls)$|^sslaccept$/i,

@@ -42,10 +42,10 @@ interface EmbeddedOptions {
 export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>;
 
 const DATABASE = "docmirror";
-/** How long other sessions may stay in the server's list after their clients have left. */
+/** Other sessions may stay in the server's list for so long after their clients have left. */
 const LINGER_MS = 400;
 
-/** Whether there is an embedded Postgres, running or not. Throws StoreError where that cannot be read. */
+/** True where there is an embedded Postgres, running or not. Throws StoreError where that cannot be read. */
 export function hasEmbedded(dataDir: string): boolean {
   try {
     return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;

@@ -1,4 +1,4 @@
-/** What was done: runs and walks. The right to write is proved in the transaction that writes. */
+/** The record of runs and walks. The right to write is proved in the transaction that writes. */
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import type { OutcomeLabel } from "../../base/metrics/labels.ts";
@@ -45,7 +45,7 @@ export interface RunTotals {
   transitions: number;
   /** Records that were stored, marked or put into quarantine. */
   changed: number;
-  /** How far the service's clock was ahead, in milliseconds. Null when no reply had a usable date. */
+  /** By how many milliseconds the service's clock was ahead. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
   unfinished: Unfinished;
 }
@@ -286,7 +286,7 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource) {
 }
 
 /**
- * How far upstream's count differed from the mirror, beyond what `unstored` explains, when it was last
+ * The difference between upstream's count and the mirror, beyond what `unstored` explains, when it was last
  * compared. A walk that broke off has compared nothing, so the result before it still holds.
  */
 export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
@@ -310,7 +310,7 @@ export async function findUnexplainedDeficit(sql: Sql, resource: Resource, { byS
   return row?.walk === "head" ? row.deficit : 0;
 }
 
-/** Whether a sync has found a difference that its search did not settle, and that is still there. */
+/** True where a sync has found a difference that its search did not settle, and that is still there. */
 export async function hasUnsettledDeficit(sql: Sql, resource: Resource): Promise<boolean> {
   if ((await findUnexplainedDeficit(sql, resource)) === 0) return false;
   return (await findUnexplainedDeficit(sql, resource, { bySyncs: true })) !== 0;

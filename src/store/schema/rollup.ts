@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
 import { moment, rollup } from "./columns.ts";
 
-/** With which settings, and up to when, the answers of `src/report/stored` were computed. */
+/** The settings and the moment of the answers of `src/report/stored`. */
 export const state = rollup.table(
   "state",
   {
@@ -25,7 +25,7 @@ export const state = rollup.table(
     dear_revision: bigint({ mode: "number" }).notNull().default(-1),
     /** The moment from which on a build that is dated beyond tomorrow counts: the first one. Null without any. */
     next_dated_at: moment(),
-    /** How many builds are dated beyond tomorrow. */
+    /** The number of builds that are dated beyond tomorrow. */
     builds_dated_ahead: integer().notNull().default(0),
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),
