@@ -3,8 +3,19 @@ import { ConfigError } from "../../base/errors.ts";
 
 /** The parameters of libpq that `database-url.ts` reads. */
 const READ = [
-  ...["application_name", "connect_timeout", "dbname", "host", "options", "password", "port", "sslcert"],
-  ...["sslkey", "sslmode", "sslrootcert", "target_session_attrs", "user"],
+  "application_name",
+  "connect_timeout",
+  "dbname",
+  "host",
+  "options",
+  "password",
+  "port",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslrootcert",
+  "target_session_attrs",
+  "user",
 ];
 
 /** Others of libpq, with the values that ask for what docmirror does anyway. */
