@@ -115,7 +115,11 @@ export interface BuildDescription {
 }
 
 /** The story of a build, the oldest first; of each list the newest `most`. */
-export function describeBuild(build: ExplainedBuild, quarantine: readonly QuarantinedBuild[], most: number) {
+export function describeBuild(
+  build: ExplainedBuild,
+  quarantine: readonly QuarantinedBuild[],
+  most: number,
+): BuildDescription {
   const { transitions, changes } = build;
   const newest = <T>(all: readonly T[]): Newest<T> => {
     return { shown: all.slice(-most), left: Math.max(0, all.length - most) };

@@ -112,10 +112,18 @@ export interface ExplainedBuild {
   archived_log: ArchivedLog | null;
 }
 
-export type BuildExplanation = Awaited<ReturnType<typeof explainBuild>>;
+export interface BuildExplanation {
+  /** Null when the mirror never stored it. */
+  build: ExplainedBuild | null;
+  quarantine: QuarantinedBuild[];
+}
 
-/** Finds all that is known about a build: null when the mirror never stored it; and its quarantined records. */
-export async function explainBuild(sql: AnySql, id: string, sourceTimezone: string) {
+/** Finds all that is known about a build. */
+export async function explainBuild(
+  sql: AnySql,
+  id: string,
+  sourceTimezone: string,
+): Promise<BuildExplanation> {
   const [row] = await BUILD_RECORD(sql, { id, zone: sourceTimezone });
   const quarantine = await sql<QuarantinedBuild[]>`
     select id, run_id, reason, request, created_at, resolved_at

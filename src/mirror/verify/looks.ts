@@ -64,8 +64,11 @@ type Shown = { id: string; record: WireRecord | null; askedAt: Date; isDetail: b
 
 const MAX_SHOWN = 2000;
 
-/** Throws the error of a host that is away, and the signal's reason. */
-export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps) {
+/** Looks at the record of an id or at a place of the list; again at one that differed before, as `first`. */
+export type LookAt = (resource: Resource, where: string | number, first?: Before) => Promise<Look>;
+
+/** It throws the error of a host that is away, and the signal's reason. */
+export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps): LookAt {
   /** The lists with a detail that was found: only there a missing one says something. */
   const withDetails = new Set<Resource>();
 
@@ -153,8 +156,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);
   }
 
-  /** Again at one that differed before: `first`. */
-  return async (resource: Resource, where: string | number, first?: Before): Promise<Look> => {
+  return async (resource, where, first) => {
     const shown = await show(resource, where);
     if ("record" in shown) return judge(resource, shown, first);
     const id = typeof where === "string" ? where : "";

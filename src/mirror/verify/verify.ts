@@ -10,7 +10,7 @@ import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { SyncOptions, SyncResult } from "../run/run.ts";
 import { createRunClient, type RunOptions } from "../run/with-run.ts";
-import { createLook, type FindServed, type Look } from "./looks.ts";
+import { createLook, type FindServed, type Look, type LookAt } from "./looks.ts";
 
 const READ_LISTS = statement<{ resource: Resource; records: number }>("read_lists", import.meta.url);
 
@@ -53,7 +53,7 @@ export async function verifyMirror(options: VerifyOptions) {
 async function compareSample(
   { resources, sample, waitMs, clock, log, signal }: VerifyOptions,
   sql: Sql,
-  look: ReturnType<typeof createLook>,
+  look: LookAt,
 ) {
   const lists = await findLists(sql, resources);
   const earlier = await findSuspects(sql);

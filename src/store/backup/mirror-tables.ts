@@ -6,8 +6,13 @@ import type { BackedUpTable } from "./read-backup.ts";
 
 const OUR_TABLES = statement<StoredTable>("our_tables", import.meta.url);
 
-interface Described extends BackedUpTable {
+/** A table of this version of docmirror. */
+export interface MirrorTable extends BackedUpTable {
+  /** Its column that the server numbers. */
   identity: string | undefined;
+}
+
+interface Described extends MirrorTable {
   refersTo: string[];
 }
 
@@ -15,7 +20,7 @@ interface Described extends BackedUpTable {
  * All tables with data of this version of docmirror, each after those that it refers to. Generated columns are left
  * out, because nobody can write them.
  */
-export function mirrorTables(stored: readonly PgTable[]): (BackedUpTable & Pick<Described, "identity">)[] {
+export function mirrorTables(stored: readonly PgTable[]): MirrorTable[] {
   const left = [...Object.values(schema), ...stored]
     .filter((one) => is(one, PgTable))
     .map((table) => describe(table as PgTable))

@@ -16,7 +16,7 @@ import type { Definitions } from "../migrate/definitions.ts";
 import { assertCurrent } from "../migrate/migrate.ts";
 import { readMigrations } from "../migrate/migration-ledger.ts";
 import { withBackupFile } from "./backup-file.ts";
-import { mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
+import { type MirrorTable, mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
 import {
   type BackupFacts,
   type BackupHeader,
@@ -164,7 +164,7 @@ async function* inFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 async function describeMirror(
   tx: TransactionSql,
   definitions: Definitions,
-  tables: ReturnType<typeof mirrorTables>,
+  tables: readonly MirrorTable[],
 ): Promise<BackupHeader> {
   // In the snapshot: a migration may have ended since the command began.
   await assertCurrent(tx, definitions);
