@@ -114,8 +114,12 @@ export interface BuildDescription {
   quarantine: Newest<Entry>;
 }
 
-/** Tells the story of a build, the oldest first; of each list the newest `most`. */
-export function describeBuild(build: ExplainedBuild, quarantine: readonly QuarantinedBuild[], most: number) {
+/** The story of a build, the oldest first; of each list the newest `most`. */
+export function describeBuild(
+  build: ExplainedBuild,
+  quarantine: readonly QuarantinedBuild[],
+  most: number,
+): BuildDescription {
   const { transitions, changes } = build;
   const newest = <T>(all: readonly T[]): Newest<T> => {
     return { shown: all.slice(-most), left: Math.max(0, all.length - most) };
@@ -142,7 +146,7 @@ function describeFacts(build: ExplainedBuild): Entry[] {
   const { changed_at, first_seen_at, deleted_at, archived_log: log, open, duration } = build;
   const { changes_pruned_before: pruned } = build;
   const entries = [...build.references.map(describeReference), describeDate(build)];
-  const add = (...told: Parameters<typeof entry>) => void entries.push(entry(...told));
+  const add = (...given: Parameters<typeof entry>) => void entries.push(entry(...given));
   add("first seen", [momentPiece(first_seen_at)]);
   if (changed_at !== first_seen_at) add("changed", ["last at ", momentPiece(changed_at)]);
   if (deleted_at !== null)

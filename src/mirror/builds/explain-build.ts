@@ -7,6 +7,8 @@ import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import type { BoundedSpan } from "./format-span.ts";
 
+const BUILD_RECORD = statement<BuildRow>("build_record", import.meta.url);
+const OPEN_BUILD = statement<NonNullable<ExplainedBuild["open"]>>("open_build", import.meta.url);
 const BUILD_TRANSITIONS = statement<TransitionRow>("build_transitions", import.meta.url);
 const BUILD_REFERENCES = statement<ExplainedReference>("build_references", import.meta.url);
 
@@ -33,13 +35,13 @@ export interface ExplainedTransition {
   /** The rule that set `not_before`. */
   rule: BoundRule;
   anomalies: string[];
-  /** How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`. */
+  /** By how much `not_before` is earlier than the build's date as it is read now; null unless the rule is `date`. */
   before_date_ms: number | null;
   /** The first sighting in this state. */
   first_seen: ExplainedSighting;
   /** The last sighting in the state before, if it set `not_before`. */
   predecessor_last_seen: ExplainedSighting | null;
-  /** How long the build was in the state; null while it is in it. */
+  /** The time that the build was in the state; null while it is in it. */
   lasted: BoundedSpan | null;
 }
 
@@ -110,23 +112,26 @@ export interface ExplainedBuild {
   archived_log: ArchivedLog | null;
 }
 
-export type BuildExplanation = Awaited<ReturnType<typeof explainBuild>>;
+export interface BuildExplanation {
+  /** Null when the mirror never stored it. */
+  build: ExplainedBuild | null;
+  quarantine: QuarantinedBuild[];
+}
 
-/** Finds all that is known about a build: null when the mirror never stored it; and its quarantined records. */
-export async function explainBuild(sql: AnySql, id: string, sourceTimezone: string) {
-  const [row] = await sql<BuildRow[]>`
-    select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
-      local.earliest, local.latest, local.hour,
-      case when mirror.history_begins_at() > first_seen_at then mirror.history_begins_at() end as changes_pruned_before
-    from mirror.builds as build
-    left join lateral mirror.read_local_time(date, ${sourceTimezone}) as local on date is not null
-    where build.id = ${id}`;
+/** Finds all that is known about a build. */
+export async function explainBuild(
+  sql: AnySql,
+  id: string,
+  sourceTimezone: string,
+): Promise<BuildExplanation> {
+  const [row] = await BUILD_RECORD(sql, { id, zone: sourceTimezone });
   const quarantine = await sql<QuarantinedBuild[]>`
     select id, run_id, reason, request, created_at, resolved_at
     from sync.quarantine where resource = 'build' and record_id = ${id} order by id`;
   if (row === undefined) return { build: null, quarantine: [...quarantine] };
   const { earliest, latest, hour, ...facts } = row;
-  const transitions = await findTransitions(sql, id, earliest);
+  const transitions = await BUILD_TRANSITIONS(sql, { id, dateEarliest: earliest });
+  const [open = null] = await OPEN_BUILD(sql, { id });
   const build: ExplainedBuild = {
     ...facts,
     date_read: earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
@@ -136,9 +141,9 @@ export async function explainBuild(sql: AnySql, id: string, sourceTimezone: stri
       return { ...transition, lasted: next ? spanBetween(row, next) : null };
     }),
     duration: durationOf(facts.state, transitions),
-    open: await findOpen(sql, id),
+    open,
     archived_log: await findArchivedLog(sql, id),
-    references: await findReferences(sql, id),
+    references: await BUILD_REFERENCES(sql, { id }),
     changes: await sql<ExplainedChange[]>`
       select id, kind, observed_at, run_id, before, after
       from mirror.changes where resource = 'build' and record_id = ${id} order by id`,
@@ -171,23 +176,6 @@ function durationOf(state: string | null, transitions: readonly TransitionRow[])
   return state === "finished" && first && finish ? spanBetween(first, finish) : null;
 }
 
-async function findTransitions(sql: AnySql, id: string, dateEarliest: string | null) {
-  return BUILD_TRANSITIONS(sql, { dateEarliest, id });
-}
-
-async function findOpen(sql: AnySql, id: string): Promise<ExplainedBuild["open"]> {
-  const [row] = await sql<NonNullable<ExplainedBuild["open"]>[]>`
-    select since, vanished_at,
-      jsonb_build_object(
-        'asked_at', seen_at::text, 'observed_at', null, 'request', request,
-        'run', jsonb_build_object('id', run_id, 'kind', run.kind, 'started_at', run.started_at::text)
-      ) as last_seen
-    from sync.open_builds as open
-    left join sync.runs as run on run.id = run_id
-    where build_id = ${id}`;
-  return row ?? null;
-}
-
 /** Null where the log was never removed. */
 export async function findArchivedLog(sql: AnySql, buildId: string): Promise<ArchivedLog | null> {
   const [row] = await sql<ArchivedLog[]>`
@@ -195,8 +183,4 @@ export async function findArchivedLog(sql: AnySql, buildId: string): Promise<Arc
     from mirror.archived_logs join mirror.log_files on log_files.id = file_id
     where build_id = ${buildId}`;
   return row ?? null;
-}
-
-async function findReferences(sql: AnySql, id: string): Promise<ExplainedReference[]> {
-  return BUILD_REFERENCES(sql, { id });
 }

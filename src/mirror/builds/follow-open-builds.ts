@@ -4,8 +4,8 @@ import { requestText } from "../../resources/page-request.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { aboutList } from "../api/client.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
-import type { RunParts } from "../load/loader.ts";
 import { loadAnswers } from "../load/replica-lag.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import { findDueBuilds, findDueStates, postponeBuilds } from "./find-due-builds.ts";
 

@@ -11,19 +11,42 @@ const DAY_MS = 86_400_000;
 /** The newest days with evidence show the current offset; earlier ones, whether there is summer time. */
 const RECENT_DAYS = 7;
 
-/** On how many days the offset of a zone fits most builds. */
-type ZoneFit = Record<"days" | "recentDays", number> & { zone: string };
+/** The days on which the offset of a zone fits most builds. */
+interface ZoneFit {
+  zone: string;
+  days: number;
+  recentDays: number;
+}
 
-export type ZoneJudgement = NonNullable<ReturnType<typeof judgeZone>>;
+export interface ZoneJudgement {
+  /** The days with evidence, as in "2026-05-01". */
+  days: string[];
+  builds: number;
+  configured: ZoneFit;
+  /** The configured one if no other fits better. Null when no zone fits on any day. */
+  best: ZoneFit | null;
+  /** The number of other zones that fit as well as the best one. */
+  alike: number;
+  /** The builds on days that the best zone fits and the configured one does not. */
+  against: number;
+  /** Minutes ahead of UTC, at the end of the newest day that separates the two, else of the newest day. */
+  offsets: { configured: number; best: number };
+}
 
-type Day = ReturnType<typeof toDays>[number];
+interface Day {
+  name: string;
+  start: Date;
+  end: Date;
+  builds: number;
+  spans: OffsetSpan[];
+}
 
 /**
  * Checks the zone in which the service's dates are read. A zone fits on a day when its offset explains at least half
  * of the day's builds: single builds may have a wrong date. The best one fits on most of the newest days, and then on
  * most of all. Null without evidence.
  */
-export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string) {
+export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string): ZoneJudgement | null {
   const days = toDays(spans);
   const newest = days.at(-1);
   if (!newest) return null;
@@ -47,13 +70,9 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string) 
     days: days.map(({ name }) => name),
     builds: days.reduce((sum, day) => sum + day.builds, 0),
     configured: configured.score,
-    /** The configured one if no other fits better. Null when no zone fits on any day. */
     best: best.fitting.size === 0 ? null : best.score,
-    /** How many other zones fit as well as the best one. */
     alike: alike.length,
-    /** The builds on days that the best zone fits and the configured one does not. */
     against: apart.reduce((sum, day) => sum + day.builds, 0),
-    /** Minutes ahead of UTC, at the end of the newest day that separates the two, else of the newest day. */
     offsets: {
       configured: createZoneOffset(configuredZone)(shownAt),
       best: createZoneOffset(best.score.zone)(shownAt),
@@ -61,7 +80,7 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string) 
   };
 }
 
-function toDays(spans: readonly OffsetSpan[]) {
+function toDays(spans: readonly OffsetSpan[]): Day[] {
   const names = [...new Set(spans.map(({ day }) => day))].sort();
   return names.map((name) => {
     const start = Date.parse(`${name}T00:00:00Z`);
@@ -126,7 +145,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
 /** A date that is less far in the future may be due to a wrong clock. */
 const FUTURE_FROM_MINUTES = 10;
 
-/** Of the builds seen within a day of their date: those with a future one, and its minutes. Many prove a zone farther east. */
+/** Counts the builds seen within a day of their date, and those with a future one, with its minutes. Many prove a zone farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string) {
   const [row] = await FUTURE_DATES(sql, { fromMinutes: FUTURE_FROM_MINUTES, zone, since });
   return row ?? { builds: 0, future: 0, medianMinutes: null };

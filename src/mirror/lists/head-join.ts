@@ -1,7 +1,7 @@
 /** Says when the head of a list has joined the records that were read before, so that all behind it is here. */
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, type Sql } from "../../store/connection/sql.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import { type Page, shownDates } from "../walk/page.ts";

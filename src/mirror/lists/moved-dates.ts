@@ -1,6 +1,7 @@
 import { type Sql, statement, withTransaction } from "../../store/connection/sql.ts";
 import { findDatesInChange } from "../../store/ledger/list-freshness.ts";
-import { type RunParts, recordDrift } from "../load/loader.ts";
+import { recordDrift } from "../load/record-drift.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { type FetchedPage, shownDates } from "../walk/page.ts";
 import { namesZone } from "../walk/read-date.ts";
 

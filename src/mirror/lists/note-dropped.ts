@@ -4,7 +4,8 @@ import { withTransaction } from "../../store/connection/sql.ts";
 import { type DroppedList, describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { finishWalk, startWalk } from "../../store/ledger/run-ledger.ts";
-import { type RunParts, recordDrift } from "../load/loader.ts";
+import { recordDrift } from "../load/record-drift.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import type { FieldDrift } from "../normalize/page.ts";
 import { emptyCounts, skippedWalk, type WalkSummary } from "./summary.ts";
 

@@ -3,7 +3,7 @@ import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Checkpoint, ResumableWalk, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";

@@ -27,7 +27,7 @@ export interface StoredProject extends StoredRecord {
   source: ProjectSource;
   listed: boolean;
   modifiedDate: string | null;
-  /** When the content arrived that is stored, in milliseconds of our clock, and in which run. */
+  /** The arrival of the content that is stored, in milliseconds of our clock, and its run. */
   changedAt: number;
   changedRunId: number;
 }
@@ -58,7 +58,7 @@ export async function findStored(tx: TransactionSql, resource: Resource, ids: re
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** `isLater`: whether a record with another content replaces the stored one. */
+/** `isLater` is true where a record with another content replaces the stored one. */
 export function sortRecords(
   observed: readonly ObservedRecord[],
   stored: ReadonlyMap<string, StoredRecord>,
@@ -77,22 +77,25 @@ export function sortRecords(
   return sorted;
 }
 
-/** Sorts the administrators of changed projects as they are stored, new ones last: another order is not a change. */
-export async function keepUserOrder(tx: TransactionSql, changed: readonly ObservedRecord[]) {
-  if (changed.length === 0) return [];
-  const ids = changed.map(({ record }) => record.id);
-  const rows = await tx<{ id: string; uris: string[] }[]>`
-    select project_id as id, array_agg(coalesce(user_uri, '') order by position) as uris
-    from mirror.project_users where project_id = any (${ids}::text[]) group by project_id`;
-  const stored = new Map(rows.map(({ id, uris }) => [id, uris]));
-  return changed.map(({ record, ...from }) => {
-    // Each is taken out where it is found, so a URI that comes twice keeps two places.
-    const left = [...record.references];
-    const kept = (stored.get(record.id) ?? []).flatMap((uri) => {
-      const at = left.findIndex((reference) => reference.uri === uri);
-      return at < 0 ? [] : left.splice(at, 1);
-    });
-    const references = [...kept, ...left].map((reference, position) => ({ ...reference, position }));
-    return { ...from, record: { ...record, references } };
+/** The URIs of the administrators of projects, in their order, by the id of the project. */
+export type StoredUsers = ReadonlyMap<string, readonly (string | null)[]>;
+
+export async function findStoredUsers(tx: TransactionSql, ids: readonly string[]): Promise<StoredUsers> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx<{ id: string; uris: (string | null)[] }[]>`
+    select project_id as id, jsonb_agg(user_uri order by position) as uris
+    from mirror.project_users where project_id = any (${ids as string[]}::text[]) group by project_id`;
+  return new Map(rows.map(({ id, uris }) => [id, uris]));
+}
+
+/** Sorts the administrators of a project as they are stored, new ones last: another order is not a change. */
+export function keepUserOrder({ record, ...from }: ObservedRecord, stored: StoredUsers): ObservedRecord {
+  // Each is taken out where it is found, so a URI that comes twice keeps two places.
+  const left = [...record.references];
+  const kept = (stored.get(record.id) ?? []).flatMap((uri) => {
+    const at = left.findIndex((reference) => reference.uri === uri);
+    return at < 0 ? [] : left.splice(at, 1);
   });
+  const references = [...kept, ...left].map((reference, position) => ({ ...reference, position }));
+  return { ...from, record: { ...record, references } };
 }

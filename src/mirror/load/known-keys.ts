@@ -1,6 +1,6 @@
 import type { Reference } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, composed, type Sql } from "../../store/connection/sql.ts";
+import { compose, composed, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
@@ -10,41 +10,49 @@ const REFERRED = new Set(REFERENCE_FIELDS.map(({ target }) => target));
 const READ_ROWS = 5000;
 
 /** Knows which records are in the mirror, without asking Postgres for every page. */
-export type KnownKeys = ReturnType<typeof createKeys>;
+export interface KnownKeys {
+  /** Prepares for records with these references. Await it before you call the other methods. */
+  prepare(references: Iterable<Reference>): Promise<void>;
+  /** The key for a reference, or null while the record is not here. */
+  resolve(reference: Reference): string | null;
+  /** True where it is certain that no row has this id. Then no look-up is needed. */
+  isNew(resource: Resource, id: string): boolean;
+  /** Adds a row of the current transaction. */
+  add(resource: Resource, id: string): void;
+  /** Removes an added row after only its part of the transaction was rolled back. */
+  drop(resource: Resource, id: string): void;
+  commit(): void;
+  /** Removes the rows added since the last commit. */
+  rollback(): void;
+}
 
 /** `isComplete`: the ids of all rows are here. */
 type Known = { ids: IdSet; isComplete: boolean; added: Set<string> };
 
 function createKeys(
   prepare: (known: Record<Resource, Known>, references: Iterable<Reference>) => Promise<void>,
-) {
+): KnownKeys {
   const known = Object.fromEntries(
     RESOURCES.map((resource) => [resource, { ids: createIdSet(), isComplete: false, added: new Set() }]),
   ) as Record<Resource, Known>;
   const has = (resource: Resource, id: string) =>
     known[resource].ids.has(id) || known[resource].added.has(id);
   return {
-    /** Prepares for records with these references. Await it before you call the other methods. */
-    prepare: (references: Iterable<Reference>) => prepare(known, references),
-    /** The key for a reference, or null while the record is not here. */
-    resolve: (reference: Reference): string | null =>
+    prepare: (references) => prepare(known, references),
+    resolve: (reference) =>
       reference.kind === "record" && has(reference.resource, reference.key) ? reference.key : null,
-    /** Whether it is certain that no row has this id. Then no look-up is needed. */
-    isNew: (resource: Resource, id: string): boolean => known[resource].isComplete && !has(resource, id),
-    /** Adds a row of the current transaction. */
-    add(resource: Resource, id: string): void {
+    isNew: (resource, id) => known[resource].isComplete && !has(resource, id),
+    add(resource, id) {
       if (known[resource].isComplete) known[resource].added.add(id);
     },
-    /** Removes an added row after only its part of the transaction was rolled back. */
-    drop: (resource: Resource, id: string): void => void known[resource].added.delete(id),
-    commit(): void {
+    drop: (resource, id) => void known[resource].added.delete(id),
+    commit() {
       for (const { ids, added } of Object.values(known)) {
         for (const id of added) ids.add(id);
         added.clear();
       }
     },
-    /** Removes the rows added since the last commit. */
-    rollback(): void {
+    rollback() {
       for (const { added } of Object.values(known)) added.clear();
     },
   };
@@ -52,36 +60,48 @@ function createKeys(
 
 /** Reads all ids once; of files and builds, to which nothing refers, only whether there are any, for a quick first night. */
 export function createKnownKeys(sql: Sql): KnownKeys {
-  let prepared: Promise<unknown> | undefined;
+  let prepared: Promise<void> | undefined;
 
-  async function read(resource: Resource, entry: Known): Promise<void> {
-    const { table } = RECORD_TABLES[resource];
-    if (!REFERRED.has(resource)) {
-      const rows = await composed(sql)`select from ${table} limit 1`;
-      entry.isComplete = rows.length === 0;
-      return;
+  /** Windows of all tables come with one statement. By keys: a cursor of the driver ends with its connection as if it had read all. */
+  async function readAll(known: Record<Resource, Known>): Promise<void> {
+    let windows = RESOURCES.map((resource) => ({ resource, after: "" }));
+    while (windows.length > 0) {
+      const queries = windows.map(({ resource, after }) => {
+        const { table } = RECORD_TABLES[resource];
+        // One row with all ids: rows cost the driver more.
+        return compose`
+          select ${resource} as resource, coalesce(json_agg(id), '[]')::text as ids, max(id) as last
+          from (
+            select ${table.id} as id from ${table} where ${table.id} > ${after} order by ${table.id} limit ${sizeOf(resource)}
+          ) as ${compose.identifier(resource)}`;
+      });
+      const rows = await runStatement<{ resource: Resource; ids: string; last: string }>(
+        sql,
+        compose.join(queries, compose` union all `),
+      );
+      windows = [];
+      for (const { resource, ids, last } of rows) {
+        const found = JSON.parse(ids) as string[];
+        const own = known[resource];
+        own.isComplete = found.length < sizeOf(resource);
+        if (!REFERRED.has(resource)) continue;
+        for (const id of found) own.ids.add(id);
+        if (!own.isComplete) windows.push({ resource, after: last });
+      }
     }
-    // By keys: a cursor of the driver ends with its connection as if it had read all. Rows cost the driver more than ids.
-    for (let after: string | null = ""; after !== null; ) {
-      const [row]: { ids: string; last: string | null }[] = await composed(sql)`
-        select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
-        from (
-          select ${table.id} as id from ${table} where ${table.id} > ${after} order by ${table.id} limit ${READ_ROWS}
-        ) as known`;
-      for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
-      after = row?.last ?? null;
-    }
-    entry.isComplete = true;
   }
 
   return createKeys(async (known) => {
-    prepared ??= Promise.all(RESOURCES.map((resource) => read(resource, known[resource])));
+    prepared ??= readAll(known);
     await prepared.catch((error: unknown) => {
       prepared = undefined;
       throw error;
     });
   });
 }
+
+/** The rows of a window. Of a table that nothing refers to one is enough to know that it is not empty. */
+const sizeOf = (resource: Resource) => (REFERRED.has(resource) ? READ_ROWS : 1);
 
 /** For a run that loads only a few pages: it looks up the references of each page, and `isNew` is always false. */
 export function createLookedUpKeys(sql: Sql): KnownKeys {

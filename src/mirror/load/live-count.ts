@@ -1,11 +1,11 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
 import { type AnySql, compose, composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
-import { builds, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
+import { builds, lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** Whether the list is read at its head. Counting its records must not read every row. */
+/** True for a list that is read at its head. Counting its records must not read every row. */
 const isCounted = (resource: Resource) => resource === "build";
 
 /** Changes the count of live records, in the transaction that adds, restores or retires them. */
@@ -30,12 +30,14 @@ export function isListed(resource: Resource): SQL {
 
 /** The live records that upstream's list should show. Where it is read at its head, only the first call counts every row. */
 export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
-  const live = isCounted(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
   const { table } = RECORD_TABLES[resource];
-  const [hidden] = await composed(sql)<{ records: number }>`
-    select count(*) as records from ${table}
-    where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})`;
-  return live - (hidden?.records ?? 0);
+  const live = isCounted(resource)
+    ? compose`select ${lists.live} from ${lists} where ${lists.resource} = ${resource}`
+    : liveRows(resource);
+  const [counted] = await composed(sql)<{ live: number | null; hidden: number }>`
+    select (${live}) as live, (
+      select count(*) from ${table} where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})) as hidden`;
+  return (counted?.live ?? (await countFirst(sql, resource))) - (counted?.hidden ?? 0);
 }
 
 /** The same number for the builds of each range of dates, in the order of the ranges. */
@@ -72,20 +74,20 @@ function hiddenIds(resource: Resource): SQL {
     where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
 }
 
-async function countLive(sql: AnySql, resource: Resource): Promise<number> {
-  const [known] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
-  if (known) return known.live;
+/** Counts every row of a list whose count was not kept yet, and keeps it. */
+async function countFirst(sql: AnySql, resource: Resource): Promise<number> {
   const [list] = await composed(sql)<{ live: number }>`
-    insert into sync.lists (resource, live)
-    select ${resource}, count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}
+    insert into ${lists} (resource, live) select ${resource}, (${liveRows(resource)})
     on conflict (resource) do update set live = excluded.live
-    returning live`;
+    returning ${lists.live}`;
   return list?.live ?? 0;
 }
 
+const liveRows = (resource: Resource) =>
+  compose`select count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
+
 /** The number of live records that a walk of the list should see. */
 export async function countRows(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await composed(sql)<{ live: number }>`
-    select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
+  const [row] = await composed(sql)<{ live: number }>`select (${liveRows(resource)}) as live`;
   return row?.live ?? 0;
 }

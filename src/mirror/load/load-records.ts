@@ -4,24 +4,21 @@ import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import {
   findStored,
+  findStoredUsers,
   keepUserOrder,
   type LoadCounts,
   type ObservedRecord,
   type SortedRecords,
   type StoredProject,
   type StoredRecord,
+  type StoredUsers,
   sortRecords,
 } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
-import {
-  type BuildSighting,
-  findStale,
-  type ShownState,
-  type TransitionFacts,
-} from "./record-transitions.ts";
+import { type BuildSighting, findStale, type TransitionFacts } from "./record-transitions.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -39,7 +36,7 @@ export interface LoadFacts extends TransitionFacts {
   keys: KnownKeys;
   /** Decides between copies of a project. @default the copy is later than the stored one */
   sightings?: ProjectSightings;
-  /** Whether the batch before this one stored the record as it is here. @default no record */
+  /** True where the batch before this one stored the record as it is here. @default no record */
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
 
@@ -51,6 +48,10 @@ export interface Loaded {
   stale: number;
 }
 
+export const nothingLoaded = (): Loaded => {
+  return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
+};
+
 /** Loads records of one resource within the caller's transaction. Each id must come once. */
 export async function loadRecords(
   tx: TransactionSql,
@@ -59,20 +60,17 @@ export async function loadRecords(
   source: ProjectSource,
   facts: LoadFacts,
 ): Promise<Loaded> {
-  if (observed.length === 0) {
-    return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
-  }
+  if (observed.length === 0) return nothingLoaded();
   // `insert` is used after a failed load. Then what is known may be wrong, so every id is looked up.
   const isTrusting = facts.method === "copy";
   const others = observed.filter(({ record }) => !(isTrusting && facts.isJustStored?.(resource, record)));
-  const ids = others
-    .map(({ record }) => record.id)
-    .filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
+  const ids = others.map(idOf).filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
   const stored = await findStored(tx, resource, ids);
   const isLater = (one: ObservedRecord, known: StoredRecord) =>
     resource !== "project" || (facts.sightings?.isLater(one, known as StoredProject, source) ?? true);
   const sorted = sortRecords(others, stored, source, isLater);
-  if (resource === "project") sorted.changed = await keepUserOrder(tx, sorted.changed);
+  const users = resource === "project" ? await findStoredUsers(tx, sorted.changed.map(idOf)) : new Map();
+  if (resource === "project") sorted.changed = sorted.changed.map((one) => keepUserOrder(one, users));
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
@@ -100,7 +98,7 @@ export async function loadRecords(
     return row;
   };
 
-  const { changes, equal } = await replaceChanged(tx, resource, sorted.changed, toRow, facts);
+  const { changes, equal } = await replaceChanged(tx, resource, sorted.changed, users, toRow, facts);
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
@@ -138,17 +136,18 @@ async function leaveOutStale(tx: TransactionSql, sorted: SortedRecords, runId: n
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
   const known = [...sorted.changed, ...open.filter(isFresh)];
-  return { moving: [...sorted.added.map(toFirstSighting), ...known.map(toSighting)], stale: late.length };
+  const added = sorted.added.map((one) => ({ ...toSighting(one), isAdded: true }));
+  return { moving: [...added, ...known.map(toSighting)], stale: late.length };
 }
 
-function toSighting({ record, askedAt, observedAt, request }: ObservedRecord): ShownState {
-  return { id: record.id, askedAt, observedAt, request, state: record.columns.state };
-}
-
-function toFirstSighting(one: ObservedRecord): BuildSighting {
-  const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
-  const { state, date } = one.record.columns;
-  return { ...toSighting(one), added: { state: textOrNull(state), date: textOrNull(date) } };
+function toSighting({
+  record: { id, columns },
+  askedAt,
+  observedAt,
+  request,
+}: ObservedRecord): BuildSighting {
+  const { state = null, date = null } = columns;
+  return { id, askedAt, observedAt, request, state, date };
 }
 
 /** Replaces rows whose hash differs. `equal` ones have no changed field, as a listed project that was embedded before. */
@@ -156,23 +155,24 @@ async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
   changed: readonly ObservedRecord[],
+  users: StoredUsers,
   toRow: (one: ObservedRecord) => TableRow,
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
   const rows = changed.map(toRow);
   await keepUnread(tx, resource, rows);
-  const changes = await findChanges(tx, resource, changed, rows);
+  const changes = await findChanges(tx, resource, changed, rows, users);
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
   await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
-  const ids = changed.map(({ record }) => record.id);
+  const ids = changed.map(idOf);
   if (resource === "build") {
     await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
-    // Logs that were removed come back. That of a build that only its hash tells stays away.
+    // Logs that were removed come back. The log of a build in which no field differs stays away.
     const back = await tx<{ build_id: string }[]>`
       delete from mirror.archived_logs where build_id = any (${[...differing]}::text[]) returning build_id`;
     const returned = new Set(back.map((row) => row.build_id));
@@ -205,6 +205,7 @@ async function restoreReturned(
   return observed.map(({ id, at }) => ({ recordId: id, kind: "restored", observedAt: at }));
 }
 
+const idOf = ({ record }: ObservedRecord): string => record.id;
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
 async function loadDependentRows(
@@ -252,7 +253,11 @@ function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: Know
     const expected = targetOf(fieldOf(resource, field));
     const fits = target.kind === "record" && target.resource === expected;
     return {
-      ...{ resource, record_id: record.id, field, position, uri },
+      resource,
+      record_id: record.id,
+      field,
+      position,
+      uri,
       status: fits ? "pending" : target.kind === "foreign" ? "foreign" : "malformed",
       checked_at: null,
       target_resource: fits ? target.resource : null,

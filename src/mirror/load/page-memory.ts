@@ -1,19 +1,39 @@
 import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import {
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";
 import type { Section } from "../walk/sections.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
+const STORE_PAGES = statement("store_pages", import.meta.url);
+
 /** The number of pages read with one query, and held before and behind the newest one that came again. */
 const WINDOW = 32;
 /** The largest number of a page that its column holds. */
 const LAST = 2 ** 31 - 1;
 
-export type PageMemory = ReturnType<typeof createPageMemory>;
+/** The pages of the newest full walk: the same ones are neither parsed nor compared, and an interrupted walk resumes. */
+export interface PageMemory {
+  /**
+   * Drops the pages from place `from` to before `until` with a record that was written, deleted or vanished since: they must be read.
+   * Call it before `recall`.
+   */
+  forgetStale(from: number, until?: number): Promise<void>;
+  /** Stores pages within the transaction that loads them. An empty `bodyHash`: the page must be read again. */
+  store(tx: TransactionSql, pages: readonly RememberedPage[]): Promise<void>;
+  pagesBefore(seq: number): AsyncGenerator<RememberedPage>;
+  /** Drops pages that the finished walk did not reach. */
+  forgetFrom(tx: TransactionSql, seq: number): Promise<void>;
+}
 
 /** The hash of a page that was read in another way is empty, so that it is read again. */
 async function readRemembered(sql: Sql, resource: Resource, from: number, count: number): Promise<Section[]> {
@@ -28,11 +48,9 @@ async function readRemembered(sql: Sql, resource: Resource, from: number, count:
   });
 }
 
-/** The pages of the newest full walk: the same ones are neither parsed nor compared, and an interrupted walk resumes. */
-export function createPageMemory(sql: Sql, resource: Resource) {
+export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
   return {
-    /** Drops pages with a record that was written, deleted or vanished since: they must be read. Call it before `recall`. */
-    async forgetStale(from: number, until = LAST): Promise<void> {
+    async forgetStale(from, until = LAST) {
       const page = alias(pagesTable, "page");
       const record = recordsAs(resource, "record");
       await withTransaction(sql, async (tx) => {
@@ -53,20 +71,17 @@ export function createPageMemory(sql: Sql, resource: Resource) {
                 select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null))`;
       });
     },
-    /** Stores pages within the transaction that loads them. An empty `bodyHash`: the page must be read again. */
-    async store(tx: TransactionSql, pages: readonly RememberedPage[]): Promise<void> {
+    async store(tx, pages) {
       const rows = pages.map(({ seq, request, bodyHash, meta, ids, loadedAt, runId }) => {
         return { seq, request, body_hash: `\\x${bodyHash}`, meta, ids, loaded_at: loadedAt, run_id: runId };
       });
-      await tx`
-        insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
-        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, run_id, ${PLANS[resource].pageReading}::int
-        from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
-        on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
-          meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id,
-          normalizer_version = excluded.normalizer_version`;
+      await STORE_PAGES(tx, {
+        resource,
+        reading: PLANS[resource].pageReading,
+        pages: JSON.stringify(rows),
+      });
     },
-    async *pagesBefore(seq: number): AsyncGenerator<RememberedPage> {
+    async *pagesBefore(seq) {
       // By windows: when the connection is lost, a cursor of the driver ends as if it had read all rows.
       for (let from = 0; from < seq; ) {
         const pages = await readRemembered(sql, resource, from, WINDOW);
@@ -74,8 +89,7 @@ export function createPageMemory(sql: Sql, resource: Resource) {
         from = (pages.at(-1)?.seq ?? seq) + 1;
       }
     },
-    /** Drops pages that the finished walk did not reach. */
-    async forgetFrom(tx: TransactionSql, seq: number): Promise<void> {
+    async forgetFrom(tx, seq) {
       await tx`delete from sync.pages where resource = ${resource} and seq >= ${seq}`;
     },
   };
@@ -84,17 +98,25 @@ export function createPageMemory(sql: Sql, resource: Resource) {
 /** A walk that went on further than this without one of them goes on without what it left behind. */
 const MOST_HELD = 4 * WINDOW;
 
-/** The pages of the walk before, around the place of this one, from one place to another, each read before this walk stores its own there. */
-export function createEarlierPages(sql: Sql, resource: Resource, from: number, until = LAST) {
+/** The pages of the walk before, around the place of this one. Each is read before this walk stores its own there. */
+export interface EarlierPages {
+  /** The page with this body; null where none is held. */
+  recall(bodyHash: string): Promise<Section | null>;
+  /** Those that are held. */
+  sections(): readonly Section[];
+}
+
+/** From place `from` to before `until`. */
+export function createEarlierPages(sql: Sql, resource: Resource, from: number, until = LAST): EarlierPages {
   let held: Section[] = [];
   let next: number | null = from;
-  /** The place of the newest page that was asked for, and of the furthest one that came again. */
-  let asked = from;
+  /** The place of the newest page that was recalled, and of the furthest one that came again. */
+  let recalled = from;
   let met = from;
   let reading = Promise.resolve();
 
   async function readOn(): Promise<void> {
-    while (next !== null && next <= Math.max(asked, met) + WINDOW) {
+    while (next !== null && next <= Math.max(recalled, met) + WINDOW) {
       const pages = await readRemembered(sql, resource, next, WINDOW);
       held.push(...pages.filter(({ seq }) => seq < until));
       const last = pages.at(-1)?.seq ?? until;
@@ -104,8 +126,8 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number, u
   }
 
   return {
-    async recall(bodyHash: string): Promise<Section | null> {
-      asked += 1;
+    async recall(bodyHash) {
+      recalled += 1;
       reading = reading.catch(() => {}).then(readOn);
       await reading;
       // A page without ids would look empty, so it is parsed again.
@@ -113,6 +135,6 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number, u
       if (page) met = Math.max(met, page.seq);
       return page;
     },
-    sections: (): readonly Section[] => held,
+    sections: () => held,
   };
 }

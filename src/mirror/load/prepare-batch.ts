@@ -1,7 +1,7 @@
 import type { Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import { findDrift, type NormalizedPage } from "../normalize/page.ts";
+import { type FieldDrift, findDrift, type NormalizedPage } from "../normalize/page.ts";
 import type { ObservedRecord } from "./compare-records.ts";
 import type { SeenCopy } from "./project-sightings.ts";
 import type { RefusedRecord } from "./quarantine.ts";
@@ -24,14 +24,29 @@ export interface LoadableBatch {
 }
 
 /** The pages of a batch, ready to load. */
-export type PreparedBatch = ReturnType<typeof prepareBatch>;
+export interface PreparedBatch {
+  /** Each record once, as it was seen last. */
+  records: ObservedRecord[];
+  /** Earlier states of builds that come more than once, in their order. Most pages have none. */
+  earlier: ObservedRecord[][];
+  embedded: ObservedRecord[];
+  /** Copies of projects that equal the newest loaded ones. */
+  repeated: SeenCopy[];
+  rejected: RefusedRecord[];
+  /** The ids of records with characters in the place of bytes that did not fit. */
+  damaged: string[];
+  replacedNul: number;
+  drift: FieldDrift[];
+  /** When the last of the pages arrived. */
+  observedAt: string;
+}
 
 /** Sorts the records of a batch. `isCurrent`: the newest loaded copy of a project has this hash. */
 export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
   isCurrent: (id: string, hash: string) => boolean,
-) {
+): PreparedBatch {
   const replies = pages.map(({ records, request, observedAt, askedAt = observedAt, normalized }) => ({
     page: normalized ?? normalize(resource, records),
     from: { request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() },
@@ -48,7 +63,6 @@ export function prepareBatch(
   const latest = onePerId(copies, ({ id }) => id, isLaterCopy);
   const current = new Set(latest.filter(({ id, hash }) => isCurrent(id, hash)));
   return {
-    /** Each record once, as it was seen last. */
     records: onePerId(
       observed,
       ({ record }) => record.id,
@@ -56,15 +70,12 @@ export function prepareBatch(
       (copy, earlier) =>
         resource === "project" ? copy.askedAt >= earlier.askedAt : copy.record.hash !== earlier.record.hash,
     ),
-    /** Earlier states of builds that come more than once, in their order. Most pages have none. */
     earlier: resource === "build" ? earlierStates(observed) : [],
     embedded: latest.filter((copy) => !current.has(copy)).map((copy) => copy.record()),
-    /** Copies of projects that equal the newest loaded ones. */
     repeated: [...current],
     rejected: replies.flatMap(({ page, from: { request, observedAt } }): RefusedRecord[] =>
       page.rejected.map((record) => ({ ...record, resource, request, observedAt })),
     ),
-    /** The ids of records with characters in the place of bytes that did not fit. */
     damaged: replies.flatMap(({ page }) => page.damaged),
     replacedNul: replies.reduce((sum, { page }) => sum + page.replacedNul, 0),
     drift: replies.flatMap(({ page }) => findDrift(resource, page.records)),
@@ -88,7 +99,7 @@ function onePerId<Copy>(
   return [...byId.values()];
 }
 
-/** Whether a copy was asked for later. Within one reply, the later date decides. */
+/** True where a copy was asked for later. Within one reply, the later date decides. */
 function isLaterCopy(copy: EmbeddedCopy, earlier: EmbeddedCopy): boolean {
   const dateOf = ({ record }: EmbeddedCopy) => String(record().record.columns.modified_date ?? "");
   return copy.askedAt === earlier.askedAt
@@ -96,7 +107,7 @@ function isLaterCopy(copy: EmbeddedCopy, earlier: EmbeddedCopy): boolean {
     : copy.askedAt > earlier.askedAt;
 }
 
-/** Of builds that came in several states: a list of their first states, of their second ones, without the last. */
+/** The states of builds that came in several: a list of the first ones, of the second ones and so on, without the last. */
 function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] {
   const latest = new Map<string, { copy: ObservedRecord; turn: number }>();
   const turns: ObservedRecord[][] = [];

@@ -13,7 +13,7 @@ import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import type { ObservedRecord, SortedRecords, StoredProject } from "./compare-records.ts";
 
-/** Of older projects only the stored time of their last change is known, which is nearly always right. */
+/** Beyond these only the stored time of the last change of a project is known, which is nearly always right. */
 const MAX_PROJECTS = 200_000;
 
 interface Sighting {
@@ -25,14 +25,29 @@ interface Sighting {
   /** The same for its list and its detail alone; null before the first. */
   ownAskedAt: number | null;
   isEmbedded: boolean;
-  /** Whether an embedded copy took the place of what the list had shown. */
+  /** An embedded copy took the place of what the list had shown. */
   hasReplaced: boolean;
 }
 
 /** A copy before it is normalized. */
 export type SeenCopy = Pick<ObservedRecord, "askedAt"> & { id: string; hash: string };
 
-export type ProjectSightings = ReturnType<typeof createProjectSightings>;
+/** The copies of projects that a run has seen. A sighting of a transaction counts for others when it is committed. */
+export interface ProjectSightings {
+  /** True where the newest copy that was loaded has this hash. */
+  isCurrent(id: string, hash: string): boolean;
+  /** True where a copy with another content replaces the stored one. */
+  isLater(one: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean;
+  /** Notes a copy that is stored now, or that could not be stored. */
+  note(copy: SeenCopy, source: ProjectSource): void;
+  /** Notes the result of a load: copies that were stored, that equal the stored ones, or are these in another form. */
+  noteLoaded(sorted: SortedRecords, stored: ReadonlyMap<string, StoredProject>, source: ProjectSource): void;
+  /** For a page that was skipped unparsed. Returns the projects that now hold an embedded copy that was asked for earlier. */
+  noteSkipped(ids: readonly string[], askedAt: Date): string[];
+  commit(): void;
+  /** Forgets what was noted since the last commit. */
+  rollback(): void;
+}
 
 export interface RunStart {
   runId: number;
@@ -40,8 +55,7 @@ export interface RunStart {
   startedAt?: Date | undefined;
 }
 
-/** What this run has seen of projects. A sighting of a transaction counts for others when it is committed. */
-export function createProjectSightings({ runId, startedAt = new Date(0) }: RunStart) {
+export function createProjectSightings({ runId, startedAt = new Date(0) }: RunStart): ProjectSightings {
   const committed = new Map<string, Sighting>();
   const pending = new Map<string, Sighting>();
   const find = (id: string) => pending.get(id) ?? committed.get(id);
@@ -55,7 +69,6 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
   }
 
-  /** Notes a copy that is stored now, or that could not be stored. */
   function note({ id, hash, askedAt }: SeenCopy, source: ProjectSource, hasReplaced = false): void {
     const isEmbedded = source === "embedded";
     const seen = find(id);
@@ -78,12 +91,11 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
   }
 
   return {
-    /** Whether the newest copy that was loaded has this hash. */
-    isCurrent(id: string, hash: string): boolean {
+    isCurrent(id, hash) {
       const seen = find(id);
       return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
     },
-    isLater({ record, ...copy }: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean {
+    isLater({ record, ...copy }, stored, source) {
       if (isOtherForm(record, source, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);
       const seen = find(record.id);
@@ -97,12 +109,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       return isFresh || askedAt >= stored.changedAt || observedAt < stored.changedAt;
     },
     note,
-    /** Notes what a load found: copies that were stored, that equal the stored ones, or are these in another form. */
-    noteLoaded(
-      { added, changed, unchanged }: SortedRecords,
-      stored: ReadonlyMap<string, StoredProject>,
-      source: ProjectSource,
-    ): void {
+    noteLoaded({ added, changed, unchanged }, stored, source) {
       const copyOf = ({ record, askedAt }: ObservedRecord) => ({ ...record, askedAt });
       for (const one of added) note(copyOf(one), source);
       for (const one of unchanged) {
@@ -113,8 +120,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       }
       for (const one of changed) note(copyOf(one), source, true);
     },
-    /** For a page that was skipped unparsed. Returns the projects that now hold an embedded copy that was asked for earlier. */
-    noteSkipped(ids: readonly string[], askedAt: Date): string[] {
+    noteSkipped(ids, askedAt) {
       const page = { askedAt: askedAt.getTime(), isEmbedded: false };
       const replaced: string[] = [];
       for (const id of ids) {
@@ -139,11 +145,11 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         committed.delete(id);
       }
     },
-    rollback: (): void => pending.clear(),
+    rollback: () => pending.clear(),
   };
 }
 
-/** Whether two copies of one date differ only because one of them is embedded. */
+/** True where two copies of one date differ only because one of them is embedded. */
 function isOtherForm(record: NormalizedRecord, source: ProjectSource, stored: StoredProject): boolean {
   return (source === "embedded") !== (stored.source === "embedded") && hasDateOf(record, stored);
 }

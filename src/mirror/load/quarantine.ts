@@ -113,7 +113,7 @@ export async function findUnstoredDates(sql: Sql): Promise<string[]> {
   return rows.map(({ date }) => date);
 }
 
-/** Whether data caused a failure: bad values (22), constraints (23), limits (54), a failed COPY (25P02). */
+/** True where data caused a failure: bad values (22), constraints (23), limits (54), a failed COPY (25P02). */
 export function isDataFault(error: unknown): boolean {
   if (isPassing(error)) return false;
   return /^(22|23|54|25P02)/.test(sqlstateOf(error) ?? "");
@@ -170,7 +170,7 @@ const page = alias(pages, "page");
 const bad = alias(quarantine, "bad");
 const unresolved = alias(quarantine, "unresolved");
 
-/** Whether the row of a record was written, or marked as deleted, after its bad copy was seen. */
+/** For records whose row was written, or marked as deleted, after its bad copy was seen. */
 const IS_WRITTEN_SINCE = compose.join(
   RESOURCES.map((resource) => {
     const { table } = RECORD_TABLES[resource];

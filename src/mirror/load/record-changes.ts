@@ -1,18 +1,25 @@
-import type { SQL } from "drizzle-orm";
-import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed, type TransactionSql } from "../../store/connection/sql.ts";
-import { archivedLogs, buildLogs } from "../../store/schema/index.ts";
-import { PLANS } from "../normalize/record-plan.ts";
-import type { ObservedRecord } from "./compare-records.ts";
-import { columnOf, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
+import { compose, composed, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import type { ObservedRecord, StoredUsers } from "./compare-records.ts";
+import { RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
+
+const LOG_CHANGES = statement<{ id: string; field: string; before: unknown; after: unknown }>(
+  "log_changes",
+  import.meta.url,
+);
 
 /** Columns about our copy. A difference in them is not a change of the record. */
 const NOT_UPSTREAM = [
-  ...["first_seen_at", "first_seen_run_id", "changed_at", "changed_run_id", "deleted_at", "record_hash"],
-  ...["source", "listed"],
+  "first_seen_at",
+  "first_seen_run_id",
+  "changed_at",
+  "changed_run_id",
+  "deleted_at",
+  "record_hash",
+  "source",
+  "listed",
 ];
 
 export interface Change {
@@ -24,12 +31,16 @@ export interface Change {
   after?: Record<string, unknown>;
 }
 
-/** The fields in which new rows differ from the stored ones, as Postgres prints them; empty for rows without a difference. */
+/**
+ * The fields in which new rows differ from the stored ones, as Postgres prints them; empty for rows without a difference. `users`: the
+ * administrators of projects as they are stored.
+ */
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
   observed: readonly ObservedRecord[],
   rows: readonly TableRow[],
+  users: StoredUsers,
 ): Promise<Change[]> {
   const spec = RECORD_TABLES[resource];
   const stored = recordsAs(resource, "stored");
@@ -56,7 +67,7 @@ export async function findChanges(
     changes.set(id, { recordId: id, kind: "updated", observedAt: observedAt.get(id) ?? "", ...fields });
   }
   if (resource === "build") await addLogChanges(tx, observed, changes);
-  if (resource === "project") await addUserChanges(tx, observed, changes);
+  if (resource === "project") addUserChanges(observed, users, changes);
   return [...changes.values()];
 }
 
@@ -64,66 +75,23 @@ export async function findChanges(
 const readFields = (json: string | null) =>
   parseJson(json ?? "{}", { isExact: true }) as Record<string, unknown>;
 
-/** Texts are stored as hashes, so that `changes` stays small. A log that was removed has one hash, and changes as a whole. */
 async function addLogChanges(
   tx: TransactionSql,
   observed: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
   const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
-  const stored = alias(buildLogs, "stored");
-  const incoming = alias(buildLogs, "incoming");
-  for (const field of PLANS.build.long) {
-    const [before, after] = [columnOf(stored, field), columnOf(incoming, field)];
-    const rows = await composed(tx)<{ id: string; before: unknown; after: unknown }>`
-      select ${incoming.build_id} as id, ${textHash(before)} as before, ${textHash(after)} as after
-      from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(logs)}::text::jsonb) as ${incoming}
-      join ${buildLogs} as ${stored} on ${stored.build_id} = ${incoming.build_id}
-      where ${after} is distinct from ${before}`;
-    for (const row of rows) addField(changes, row.id, field, row.before, row.after);
-  }
-  await addArchivedLogChanges(tx, logs, changes);
+  for (const { id, field, before, after } of await LOG_CHANGES(tx, { logs: JSON.stringify(logs) }))
+    addField(changes, id, field, before, after);
 }
 
-async function addArchivedLogChanges(
-  tx: TransactionSql,
-  logs: readonly TableRow[],
-  changes: Map<string, Change>,
-): Promise<void> {
-  const ids = compose.param(logs.map(({ build_id }) => build_id));
-  const known = await composed(tx)<{ build_id: string }>`
-    select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`;
-  if (known.length === 0) return;
-  const away = new Set<unknown>(known.map(({ build_id }) => build_id));
-  const incoming = logs.filter(({ build_id }) => away.has(build_id));
-  const rows = await composed(tx)<{ id: string; before: unknown; after: unknown }>`
-    select build_id as id, ${logHash(compose`archived.hash`)} as before, ${logHash(compose`fresh.hash`)} as after
-    from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(incoming)}::text::jsonb) as incoming
-    join ${archivedLogs} as archived using (build_id)
-    cross join lateral mirror.log_hash(output, error, setup, setup_error) as fresh (hash)
-    where fresh.hash <> archived.hash`;
-  for (const row of rows) addField(changes, row.id, "log", row.before, row.after);
-}
-
-const logHash = (hash: SQL) => compose`jsonb_build_object('sha256', encode(${hash}, 'hex'))`;
-
-const textHash = (column: AnyPgColumn) =>
-  compose`case when ${column} is null then null
-    else jsonb_build_object('md5', md5(${column}), 'bytes', octet_length(${column})) end`;
-
-async function addUserChanges(
-  tx: TransactionSql,
+function addUserChanges(
   observed: readonly ObservedRecord[],
+  stored: StoredUsers,
   changes: Map<string, Change>,
-): Promise<void> {
-  const stored = await tx<{ id: string; users: string[] }[]>`
-    select project_id as id, jsonb_agg(user_uri order by position) as users
-    from mirror.project_users
-    where project_id = any (${observed.map(({ record }) => record.id)}::text[])
-    group by project_id`;
-  const usersById = new Map(stored.map(({ id, users }) => [id, users]));
+): void {
   for (const { record } of observed) {
-    const before = usersById.get(record.id) ?? [];
+    const before = stored.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
     if (!isSame) addField(changes, record.id, "users", before, after);

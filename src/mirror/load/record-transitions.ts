@@ -6,7 +6,6 @@ import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
 
 const STALE_SIGHTINGS = statement<{ id: string }>("stale_sightings", import.meta.url);
-
 const FIRST_TRANSITIONS = statement("first_transitions", import.meta.url);
 const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
 const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
@@ -22,15 +21,18 @@ const LONGEST_DIFFERENCE_MS = 1e14;
 export interface TransitionFacts {
   runId: number;
   sourceTimezone: string;
-  /** How far the service's clock is ahead of ours, if it is known. @default unknown */
+  /** By how much the service's clock is ahead of ours, if it is known. @default unknown */
   clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
 }
 
 /** A reply that showed a build, or that it is gone. */
 export interface BuildSighting extends Observation {
   id: string;
-  /** For a build that was added in this transaction: its columns. Nothing else need be looked up for it. */
-  added?: { state: string | null; date: string | null };
+  /** As it shows them. Absent where the build was gone. */
+  state?: unknown;
+  date?: unknown;
+  /** The build was added in this transaction, so nothing need be looked up for it. @default false */
+  isAdded?: boolean;
 }
 
 /** With `isGone` the details of the builds are gone, which is stored for open ones. Returns the number. Safe to repeat. */
@@ -40,102 +42,53 @@ export async function recordTransitions(
   sightings: readonly BuildSighting[],
   isGone = false,
 ): Promise<number> {
-  const known = sightings.filter(({ added }) => added === undefined);
-  const first = sightings.filter((one): one is Required<BuildSighting> => one.added !== undefined);
+  const known = sightings.filter(({ isAdded }) => !isAdded);
+  const added = sightings.filter(({ isAdded }) => isAdded);
+  const given = { ...clockOf(facts), runId: facts.runId, zone: facts.sourceTimezone };
   const [entered, changed] = await Promise.all([
-    recordFirstTransitions(tx, facts, first),
-    recordLaterTransitions(tx, facts, known, isGone),
+    // Without the look-ups of the general statement, which are three quarters of its time.
+    added.length > 0 && FIRST_TRANSITIONS(tx, { ...given, builds: JSON.stringify(added) }),
+    known.length > 0 &&
+      LATER_TRANSITIONS(tx, {
+        ...given,
+        isGone,
+        vanished: VANISHED,
+        seen: JSON.stringify(known),
+        documented: DOCUMENTED,
+        namedDifferenceMs: NAMED_DIFFERENCE_MS,
+        longestDifferenceMs: LONGEST_DIFFERENCE_MS,
+      }),
   ]);
-  const open = first.filter(({ added: { state } }) => state !== null && state !== "finished");
-  if (open.length + known.length > 0) {
-    await updateOpenBuilds(tx, facts.runId, textOf([...open, ...known]), isGone);
-  }
-  return entered + changed;
+  // Open builds were seen now; those that have finished, or have no state any more, are removed.
+  const seen = [...added.filter(({ state }) => state !== null && state !== "finished"), ...known];
+  if (seen.length > 0)
+    await UPDATE_OPEN_BUILDS(tx, { seen: JSON.stringify(seen), isGone, runId: facts.runId });
+  return (entered ? entered.count : 0) + (changed ? changed.count : 0);
 }
 
-function textOf(sightings: readonly BuildSighting[]): string {
-  return JSON.stringify(
-    sightings.map(({ id, askedAt, observedAt, request }) => ({ id, askedAt, observedAt, request })),
-  );
-}
-
-/** How far the service's clock is ahead, as the statements use it. */
+/** The difference between the clocks, as the statements use it. */
 function clockOf({ clockAhead }: TransitionFacts) {
   const { minMs = null, maxMs = null } = clockAhead?.() ?? {};
   const mostAhead = Math.min(Math.max(0, maxMs ?? 0), LONGEST_DIFFERENCE_MS);
   const leastAhead = minMs ?? 0;
-  // When the clocks may agree, they are assumed to agree.
-  return { minMs, maxMs, mostAhead, leastAhead, surelyAhead: leastAhead > 0 ? mostAhead : 0 };
-}
-
-/** For builds that were just added: without the look-ups of the general statement, three quarters of its time. */
-async function recordFirstTransitions(
-  tx: TransactionSql,
-  facts: TransitionFacts,
-  sightings: readonly Required<BuildSighting>[],
-): Promise<number> {
-  if (sightings.length === 0) return 0;
-  const { mostAhead, leastAhead, surelyAhead } = clockOf(facts);
-  const zone = facts.sourceTimezone;
-  const builds = JSON.stringify(
-    sightings.map(({ id, added: { state, date }, askedAt, observedAt, request }) => ({
-      ...{ id, state, date, asked_at: askedAt, at: observedAt, request },
-    })),
-  );
-  const result = await FIRST_TRANSITIONS(tx, {
-    isNamed: leastAhead >= NAMED_DIFFERENCE_MS,
-    runId: facts.runId,
-    builds,
-    zone,
-    mostAhead,
-    surelyAhead,
-  });
-  return result.count;
-}
-
-async function recordLaterTransitions(
-  tx: TransactionSql,
-  facts: TransitionFacts,
-  sightings: readonly BuildSighting[],
-  isGone: boolean,
-): Promise<number> {
-  if (sightings.length === 0) return 0;
-  const { minMs, maxMs, mostAhead, leastAhead, surelyAhead } = clockOf(facts);
-  const seen = textOf(sightings);
-  const result = await LATER_TRANSITIONS(tx, {
-    isGone,
-    vanished: VANISHED,
-    seen,
-    documented: DOCUMENTED,
-    isNamed: leastAhead >= NAMED_DIFFERENCE_MS,
-    namedDifferenceMs: NAMED_DIFFERENCE_MS,
-    runId: facts.runId,
-    zone: facts.sourceTimezone,
-    mostAhead,
-    surelyAhead,
+  return {
     minMs,
     maxMs,
-    longestDifferenceMs: LONGEST_DIFFERENCE_MS,
-  });
-  return result.count;
+    mostAhead,
+    // Clocks that may agree are assumed to agree.
+    surelyAhead: leastAhead > 0 ? mostAhead : 0,
+    isNamed: leastAhead >= NAMED_DIFFERENCE_MS,
+  };
 }
 
 /** The states that upstream documents, in the order of a build's life. */
 const DOCUMENTED = ["triggered", "building", "finished"];
 
-/** Open builds were seen now; those that have finished, or have no state any more, are removed. */
-async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string, isGone: boolean) {
-  await UPDATE_OPEN_BUILDS(tx, { seen, isGone, runId });
-}
-
-/** Without a state the build was gone. */
-export type ShownState = BuildSighting & { state?: unknown };
-
 /**
  * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Where two
  * replies overlap in time, it is unknown which one shows the later state: the one that would move a build backward is stale.
  */
-export async function findStale(tx: TransactionSql, runId: number, sightings: readonly ShownState[]) {
+export async function findStale(tx: TransactionSql, runId: number, sightings: readonly BuildSighting[]) {
   if (sightings.length === 0) return new Set();
   const rows = await STALE_SIGHTINGS(tx, {
     sightings: JSON.stringify(sightings),

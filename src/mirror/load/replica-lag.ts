@@ -6,18 +6,20 @@
  */
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql } from "../../store/connection/sql.ts";
+import { composed, type Sql, statement } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { DetailAnswer } from "../api/fetch-detail.ts";
 import type { Observation } from "./compare-records.ts";
-import type { RunParts } from "./loader.ts";
 import type { LoadablePage } from "./prepare-batch.ts";
+import type { RunParts } from "./run-parts.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
+
+const NEWER_BUILD = statement<{ id: string }>("newer_build", import.meta.url);
 
 interface LagFacts {
   resource: Resource;
   runId: number;
-  /** How far a replica may be behind, in milliseconds. 0: the service has none. */
+  /** The most milliseconds that a replica may be behind. 0: the service has none. */
   replicaLagMs: number;
 }
 
@@ -84,16 +86,6 @@ export async function findNewerBuild(
 ): Promise<string | null> {
   if (replicaLagMs === 0) return null;
   const askedAt = page.askedAt.toISOString();
-  const [row] = await sql<{ id: string }[]>`
-    select id from (
-      select id, date, first_seen_at, first_seen_run_id from mirror.builds where deleted_at is null
-      order by coalesce(date, 'infinity'::timestamp) desc limit ${NEWEST}
-    ) as newest
-    where first_seen_run_id < ${runId} and first_seen_at <= ${askedAt}::timestamptz
-      and first_seen_at > ${askedAt}::timestamptz - ${replicaLagMs}::float8 * interval '1 ms'
-      and date > coalesce((select max(date) from mirror.builds where id = any (${page.ids as string[]}::text[])), '-infinity')
-      and not exists (select from sync.missing_records where resource = 'build' and record_id = newest.id)
-      and not exists (select from sync.open_builds where build_id = newest.id and vanished_at is not null)
-    order by date desc limit 1`;
+  const [row] = await NEWER_BUILD(sql, { newest: NEWEST, runId, askedAt, replicaLagMs, ids: page.ids });
   return row?.id ?? null;
 }

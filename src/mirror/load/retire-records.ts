@@ -16,8 +16,17 @@ export interface GoneRecord extends Observation {
 
 export type RetiredCounts = Partial<Record<Resource, number>>;
 
+export interface Retired {
+  counts: RetiredCounts;
+  transitions: number;
+}
+
 /** An open build enters `vanished`. A record that a walk has met since is not changed, so this is safe to repeat. */
-export async function retireRecords(tx: TransactionSql, facts: TransitionFacts, gone: readonly GoneRecord[]) {
+export async function retireRecords(
+  tx: TransactionSql,
+  facts: TransitionFacts,
+  gone: readonly GoneRecord[],
+): Promise<Retired> {
   const counts: RetiredCounts = {};
   let transitions = 0;
   for (const resource of new Set(gone.map((record) => record.resource))) {

@@ -6,14 +6,32 @@ import type { NormalizedRecord } from "../normalize/record.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { columnOf, RECORD_TABLES, recordsAs, type TableRow } from "./tables.ts";
 
-interface UnreadField {
+/** A field, and a value of it that could not be read. */
+interface OddField {
   resource: Resource;
   field: string;
-  column: string;
-  records: number;
   example: string;
-  /** Whether the mirror has a value of it. Null until that was asked. */
+}
+
+interface UnreadField extends OddField {
+  column: string;
+  /** How many records have such a value. */
+  records: number;
+  /** The mirror has a value of it. Null until that was looked up. */
   wasRead: boolean | null;
+}
+
+/** The fields whose values a run could read in no record, though some had one: the service writes them in a new form. */
+export interface UnreadFields {
+  add(resource: Resource, records: readonly NormalizedRecord[]): void;
+  /** A page that was skipped has the fields as they were read before. */
+  skip(resource: Resource): void;
+  /** True where a field of the resource is unread so far that was read before. Call it before the records are stored. */
+  find(tx: TransactionSql, resource: Resource): Promise<boolean>;
+  /** The fields that were read before, and in no record of this run. */
+  lost(): UnreadField[];
+  /** The references of a list of which none names a record. */
+  unnamed(): OddField[];
 }
 
 /** The fields with a column in the table of their resource. */
@@ -22,12 +40,11 @@ const fieldsOf = (resource: Resource) =>
     column === null || PLANS[resource].long.includes(name) ? [] : [{ name, kind, column }],
   );
 
-/** The fields whose values a run could read in no record, though some had one: the service writes them in a new form. */
-export function createUnreadFields() {
+export function createUnreadFields(): UnreadFields {
   const read = new Set<string>();
   const named = new Set<string>();
   const found = new Map<string, UnreadField>();
-  const unnamed = new Map<string, Pick<UnreadField, "resource" | "field" | "example">>();
+  const unnamed = new Map<string, OddField>();
   const ofRun = () => [...found].flatMap(([key, one]) => (read.has(key) ? [] : [one]));
   /** A reference may be read as a text, and yet name no record. */
   function noteUnnamed(key: string, resource: Resource, field: string, records: readonly NormalizedRecord[]) {
@@ -40,7 +57,7 @@ export function createUnreadFields() {
   }
 
   return {
-    add(resource: Resource, records: readonly NormalizedRecord[]): void {
+    add(resource, records) {
       for (const { name: field, kind, column } of fieldsOf(resource)) {
         const key = `${resource}.${field}`;
         if (kind === "uri" && !named.has(key)) noteUnnamed(key, resource, field, records);
@@ -57,15 +74,13 @@ export function createUnreadFields() {
         found.set(key, { resource, field, column, example, wasRead, records: count });
       }
     },
-    /** A page that was skipped has the fields as they were read before. */
-    skip(resource: Resource): void {
+    skip(resource) {
       for (const { name } of fieldsOf(resource)) {
         read.add(`${resource}.${name}`);
         named.add(`${resource}.${name}`);
       }
     },
-    /** Whether a field of the resource is unread so far that was read before. Call it before the records are stored. */
-    async find(tx: TransactionSql, resource: Resource): Promise<boolean> {
+    async find(tx, resource) {
       const own = ofRun().filter((one) => one.resource === resource);
       for (const one of own.filter(({ wasRead }) => wasRead === null)) {
         const record = recordsAs(resource, "record");
@@ -76,7 +91,6 @@ export function createUnreadFields() {
       return own.some(({ wasRead }) => wasRead);
     },
     lost: () => ofRun().filter(({ wasRead }) => wasRead),
-    /** The references of a list of which none names a record. */
     unnamed: () =>
       [...unnamed].flatMap(([key, one]) => (named.has(key) || found.get(key)?.wasRead ? [] : [one])),
   };

@@ -12,7 +12,7 @@ import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tabl
 /** About 4 MB, twice a full batch. */
 const MAX_CHUNKS_AHEAD = 32;
 
-/** How rows are written: COPY in the common case; INSERT shows what is wrong with a row that COPY refused. */
+/** The way to write rows: COPY in the common case; INSERT shows what is wrong with a row that COPY refused. */
 export type WriteMethod = "copy" | "insert";
 
 /** Adds new rows. With `copy`, an error shows only in the next statement of the transaction. */

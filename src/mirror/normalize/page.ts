@@ -6,10 +6,28 @@ import { type NormalizeContext, type NormalizedRecord, normalizeRecord } from ".
 import { hashRecord } from "./record-hash.ts";
 import { PLANS } from "./record-plan.ts";
 
-/** Whether the newest loaded copy of an embedded project has this hash. Then it is not normalized again. */
+/** True where the newest loaded copy of an embedded project has this hash. Then it is not normalized again. */
 type IsAlreadyLoaded = (id: string, hash: string) => boolean;
 
-export type NormalizedPage = ReturnType<typeof normalizePage>;
+/** A copy of a project that equals the newest loaded one, to be normalized only if another one came meanwhile. */
+interface RepeatedProject {
+  id: string;
+  hash: string;
+  normalize(): NormalizedRecord;
+}
+
+/** The records of one reply as rows. */
+export interface NormalizedPage {
+  resource: Resource;
+  records: NormalizedRecord[];
+  /** Every distinct new copy, in the order of arrival. */
+  embeddedProjects: NormalizedRecord[];
+  repeatedProjects: RepeatedProject[];
+  rejected: RejectedRecord[];
+  /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
+  damaged: string[];
+  replacedNul: number;
+}
 
 /** A record that cannot become a row. Its payload is kept for inspection. */
 export interface RejectedRecord {
@@ -24,7 +42,7 @@ export function normalizePage(
   records: readonly unknown[],
   { baseUrl, sourceTimezone }: Source,
   isAlreadyLoaded?: IsAlreadyLoaded,
-) {
+): NormalizedPage {
   const context: NormalizeContext = { baseUrl, sourceTimezone, replacements: { nul: 0 } };
   const projects = createEmbeddedProjects(context, isAlreadyLoaded);
   const read: NormalizedRecord[] = [];
@@ -48,12 +66,9 @@ export function normalizePage(
   return {
     resource,
     records: read,
-    /** Every distinct new copy, in the order of arrival. */
     embeddedProjects: projects.news,
-    /** Copies that equal the newest loaded ones, to be normalized only if another one came meanwhile. */
     repeatedProjects: projects.repeated,
     rejected,
-    /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
     damaged,
     replacedNul: context.replacements.nul,
   };
@@ -71,7 +86,7 @@ function faultOf(record: unknown, id: string | null, resource: Resource, baseUrl
 function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsAlreadyLoaded) {
   const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
   const news: NormalizedRecord[] = [];
-  const repeated: { id: string; hash: string; normalize(): NormalizedRecord }[] = [];
+  const repeated: RepeatedProject[] = [];
   return {
     news,
     repeated,
@@ -93,7 +108,7 @@ function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsA
   };
 }
 
-/** Whether two records are equal field by field, and lists by element. For deeper values the hashes decide. */
+/** Compares two records field by field, and lists by element. For deeper values the hashes decide. */
 function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
@@ -117,7 +132,7 @@ export interface FieldDrift {
 /** The most differences reported for one page: a hostile server may send any number of fields. */
 const MAX_DRIFT = 100;
 
-/** How the records of a page differ from the documented fields, each difference once. */
+/** The differences of the records of a page from the documented fields, each once. */
 export function findDrift(resource: Resource, records: readonly NormalizedRecord[]): FieldDrift[] {
   const { isDocumented } = PLANS[resource];
   const found = new Map<string, FieldDrift>();

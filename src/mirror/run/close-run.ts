@@ -1,52 +1,39 @@
-/** How a run ends: its status, what the ledger keeps of it, its summary and its exit code. */
+/** The end of a run: its status, its row in the ledger, its summary and its exit code. */
 import { EXIT, LockedError, MirrorError, messageOf, StoppedError, UpstreamError } from "../../base/errors.ts";
-import type { Meters } from "../../base/metrics/meters.ts";
 import { createPatience, type PatienceOptions } from "../../store/connection/patience.ts";
-import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/run-ledger.ts";
-import type { RunKind } from "../../store/schema/runs.ts";
+import { finishRun, mergeQuietRounds, type RunEnd } from "../../store/ledger/run-ledger.ts";
 import { isUpstreamLost } from "../api/fates.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { OpenRun, RunEnding } from "./open-run.ts";
 
-/** How long the end of a run waits for a database that is away; after a stop or a lost one, it has waited already. */
+/** The end of a run waits so long for a database that is away; after a stop or a lost one, it has waited already. */
 const CLOSE_WITHIN_MS = 60_000;
 const CLOSE_BROKEN_WITHIN_MS = 1000;
 
-export interface RunEnding {
-  kind: RunKind;
-  resources: RunSummary["resources"];
+/** `error` ended the run early, or is null. */
+export interface RunResult {
+  summary: RunSummary;
   error: unknown;
-  /** The failure of upstream that ended a walk. It is the run's when no page was read, or it may pass. */
-  brokenBy: UpstreamError | null;
-  /** Set by work that left something undone that neither walks nor phases show. @default false */
-  isPartial: boolean;
 }
 
-/** `error` ended the run early, or is null. */
-export type RunResult = { summary: RunSummary; error: unknown };
-
-interface ClosingRun
-  extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | "startedAt">,
-    Pick<PatienceOptions, "regain" | "renew"> {
-  meters: Meters | undefined;
-  totals: RunTotals;
-  ending: RunEnding;
+interface ClosingFacts extends Pick<PatienceOptions, "regain" | "renew"> {
   warnings: string[];
   damaged: number;
   askedFor: RunSummary["asked_for"];
 }
 
 /** Where that fails, the next run closes it. Throws `StoreError`, or `LockedError`, if the run was good until then. */
-export async function closeRun(run: ClosingRun): Promise<RunResult> {
-  const { sql, log, meters, runId, startedAt, totals, ending, warnings, damaged } = run;
+export async function closeRun(run: OpenRun, facts: ClosingFacts): Promise<RunResult> {
+  const { sql, log, meters, runId, startedAt, totals, ending } = run;
+  const { warnings, damaged, askedFor } = facts;
   const { kind, resources, error } = ending;
   const { requests, bytes, resolved, unresolved, transitions, unfinished } = totals;
   const status = statusOf(ending, ending.isPartial || isPartial({ resources, unfinished }));
   const finishedAt = run.clock.now();
   const message = error instanceof Error ? error.message : null;
-  const isQuiet = kind === "watch" && status === "succeeded" && isNothingSeen(run);
+  const isQuiet = kind === "watch" && status === "succeeded" && warnings.length === 0 && isNothingSeen(run);
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings, isQuiet };
-  await storeEnd(run, end).catch((reason: unknown) => {
+  await storeEnd(run, facts, end).catch((reason: unknown) => {
     // The next run will close it as interrupted.
     meters?.runs.ended(kind, "interrupted");
     throw reason;
@@ -58,10 +45,19 @@ export async function closeRun(run: ClosingRun): Promise<RunResult> {
     });
   }
   const summary: RunSummary = {
-    ...{ run_id: runId, kind, status, started_at: startedAt.toISOString(), finished_at: end.finishedAt },
+    run_id: runId,
+    kind,
+    status,
+    started_at: startedAt.toISOString(),
+    finished_at: end.finishedAt,
     duration_ms: finishedAt.getTime() - startedAt.getTime(),
-    ...{ requests, bytes, asked_for: run.askedFor, resources, references: { resolved, unresolved } },
-    ...{ unfinished, transitions },
+    requests,
+    bytes,
+    asked_for: askedFor,
+    resources,
+    references: { resolved, unresolved },
+    unfinished,
+    transitions,
     ...(damaged > 0 && { damaged }),
     ...(message !== null && { error: message }),
     ...(warnings.length > 0 && { warnings }),
@@ -70,8 +66,9 @@ export async function closeRun(run: ClosingRun): Promise<RunResult> {
 }
 
 async function storeEnd(
-  { sql, regain, renew, clock, log, runId, totals, ending: { error } }: ClosingRun,
-  end: Parameters<typeof finishRun>[2],
+  { sql, clock, log, runId, totals, ending: { error } }: OpenRun,
+  { regain, renew }: ClosingFacts,
+  end: RunEnd,
 ): Promise<void> {
   const isOver = error === null || error instanceof UpstreamError;
   const patience = createPatience({
@@ -93,12 +90,11 @@ async function storeEnd(
   }
 }
 
-/** Whether a round found the head of the builds as it was, and no open build in another state. */
-function isNothingSeen({ ending, totals, warnings }: ClosingRun): boolean {
+/** True for a round that found the head of the builds as it was, and no open build in another state. */
+function isNothingSeen({ ending: { resources }, totals }: OpenRun): boolean {
   const { changed, transitions, resolved, unresolved, replacedNul } = totals;
   return (
-    (ending.resources.build?.walk === "head" || ending.resources.build?.dropped === true) &&
-    warnings.length === 0 &&
+    (resources.build?.walk === "head" || resources.build?.dropped === true) &&
     changed + transitions + resolved + unresolved + replacedNul === 0
   );
 }

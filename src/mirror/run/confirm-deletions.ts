@@ -13,9 +13,9 @@ import {
   recordAsked,
 } from "../lists/missing-records.ts";
 import { findSomeShown } from "../load/live-count.ts";
-import type { RunParts } from "../load/loader.ts";
 import { loadAnswers } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -32,7 +32,7 @@ export interface ConfirmOptions {
   onlyNew?: boolean;
 }
 
-type Asked = MissingRecord & { answer: DetailAnswer };
+type Answered = MissingRecord & { answer: DetailAnswer };
 
 /**
  * Requests the details of missing records. One whose detail answers 404 or 410 is deleted, unless it was sighted
@@ -54,15 +54,15 @@ export async function confirmDeletions(run: RunParts, options: ConfirmOptions) {
     if (isMany && !(await showsDetails(run, resource))) unproven.add(resource);
   }
   const provable = missing.filter(({ resource }) => !unproven.has(resource));
-  const asked = await askInBatches(run, provable, BATCH, async (batch) =>
+  const requested = await askInBatches(run, provable, BATCH, async (batch) =>
     settle(run, options, await Promise.all(batch.map((record) => ask(run, record)))),
   );
   const left = await patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
-  if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
+  if (requested > 0) log.info({ asked: requested, ...left }, "requested the details of missing records");
   return left;
 }
 
-/** Whether the detail of a record that the list shows is there, of three that are tried. */
+/** Tries the details of three records that the list shows. True where one of them is there. */
 async function showsDetails(run: RunParts, resource: Resource): Promise<boolean> {
   const { client, log } = aboutList(run, resource);
   const ids = await run.patience("find records that are there", () =>
@@ -76,7 +76,7 @@ async function showsDetails(run: RunParts, resource: Resource): Promise<boolean>
   return false;
 }
 
-async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
+async function ask(run: RunParts, missing: MissingRecord): Promise<Answered> {
   const { resource, id } = missing;
   const { client, log } = aboutList(run, resource);
   const answer = await askDetail(client, resource, id);
@@ -90,12 +90,12 @@ async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
   return { ...missing, answer };
 }
 
-async function settle(run: RunParts, options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
+async function settle(run: RunParts, options: ConfirmOptions, batch: readonly Answered[]): Promise<void> {
   const { loader, client, clock, runId } = run;
   const { resources, replicaLagMs } = options;
   const at = clock.now().toISOString();
   const gone: GoneRecord[] = [];
-  const waiting: Asked[] = [];
+  const waiting: Answered[] = [];
   for (const resource of resources) {
     const own = batch.filter((record) => record.resource === resource);
     const answered = await loadAnswers(run, { resource, replicaLagMs }, own);
@@ -105,7 +105,7 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   // A service that answers, though not for these records, is up: then the fault lies in the records.
   const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
   const isUp = isSomeLost && (await client.isUp(run.signal));
-  const outcomeOf = (one: Asked): AskedRecord["outcome"] => {
+  const outcomeOf = (one: Answered): AskedRecord["outcome"] => {
     const { answer } = one;
     if (answer.kind === "found") return "found";
     if (waiting.includes(one)) return "waiting";
@@ -122,7 +122,7 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   for (const resource of resources) if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
 }
 
-/** No answer about this record, unless the root still answers. */
+/** Nothing answered about this record, unless the root still answers. */
 function isLost(error: UpstreamError | null): boolean {
   return isUpstreamLost(error) && !isRefusal(error);
 }

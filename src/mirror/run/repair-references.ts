@@ -8,7 +8,7 @@ import { projects, projectUsers, unresolvedReferences } from "../../store/schema
 import { aboutList } from "../api/client.ts";
 import { isGone } from "../api/fates.ts";
 import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
-import type { RunParts } from "../load/loader.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
@@ -17,14 +17,22 @@ const BATCH = 100;
 /** A gone record is not requested again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
+type ReferenceParts = Omit<RunParts, "runId" | "startedAt">;
+
 type DanglingTarget = { resource: Resource; key: string };
+
+interface RepairedReferences {
+  resolved: number;
+  unresolved: number;
+  /** Records that were not requested, or gave no usable answer. They wait until the others had their turn. */
+  unsettled: number;
+}
 
 /**
  * Turns URI references into keys: sets those whose records are here, requests the details of the others, loads what
- * it finds, and stores why the rest stays `unresolved`. `unsettled`: records that were not requested, or gave no
- * usable answer; they wait until the others had their turn. Requests nothing once the host is lost.
+ * it finds, and stores why the rest stays `unresolved`. Requests nothing once the host is lost.
  */
-export async function repairReferences(run: Omit<RunParts, "runId" | "startedAt">) {
+export async function repairReferences(run: ReferenceParts): Promise<RepairedReferences> {
   const { sql, clock, patience } = run;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
@@ -34,6 +42,19 @@ export async function repairReferences(run: Omit<RunParts, "runId" | "startedAt"
   const isDueAt = (at: Date) => sql`
     target_key is not null and (status = 'pending'
       or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${at.toISOString()}::timestamptz)`;
+  const count = async () => {
+    const [left] = await patience(
+      "count unresolved references",
+      () => sql<Omit<RepairedReferences, "resolved">[]>`
+        select count(*) as unresolved,
+          count(distinct (target_resource, target_key)) filter (where ${isDueAt(clock.now())}) as unsettled
+        from mirror.unresolved_references`,
+    );
+    return left ?? { unresolved: 0, unsettled: 0 };
+  };
+  const left = await count();
+  if (left.unsettled === 0) return { resolved, ...left };
+
   await patience(
     "mark gone references",
     () => sql`
@@ -58,7 +79,7 @@ export async function repairReferences(run: Omit<RunParts, "runId" | "startedAt"
         target_resource, target_key
       limit ${MAX_DETAILS}`,
   );
-  const asked = await askInBatches(run, targets, BATCH, async (batch) => {
+  const requested = await askInBatches(run, targets, BATCH, async (batch) => {
     await Promise.all(batch.map((target) => fetchTarget(run, target)));
     const at = clock.now().toISOString();
     // With any result, so that they come after those that were not requested.
@@ -70,19 +91,11 @@ export async function repairReferences(run: Omit<RunParts, "runId" | "startedAt"
         where reference.target_resource = asked.resource and reference.target_key = asked.key`,
     );
   });
-  if (asked > 0) resolved += await resolve();
-  const at = clock.now();
-  const [left = { unresolved: 0, unsettled: 0 }] = await patience(
-    "count unresolved references",
-    () => sql<{ unresolved: number; unsettled: number }[]>`
-      select count(*) as unresolved,
-        count(distinct (target_resource, target_key)) filter (where ${isDueAt(at)}) as unsettled
-      from mirror.unresolved_references`,
-  );
-  return { resolved, ...left };
+  if (requested > 0) resolved += await resolve();
+  return { resolved, ...(await count()) };
 }
 
-async function fetchTarget(run: Parameters<typeof repairReferences>[0], { resource, key }: DanglingTarget) {
+async function fetchTarget(run: ReferenceParts, { resource, key }: DanglingTarget): Promise<void> {
   const { sql, loader, patience } = run;
   const { client, log } = aboutList(run, resource);
   try {
@@ -114,25 +127,56 @@ async function fetchTarget(run: Parameters<typeof repairReferences>[0], { resour
 
 const reference = alias(unresolvedReferences, "reference");
 
-/** Sets every key whose record is here now, with one join a field. Returns the number of resolved references. Safe to repeat. */
+/**
+ * The projects that references name by their slugs. A number is an id, even if another project has it as its slug. Where several have
+ * a slug, one that still exists is used.
+ */
+const BY_SLUG = compose`
+  select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}
+  where ${projects.slug} in (
+    select ${unresolvedReferences.target_key} from ${unresolvedReferences}
+    where ${unresolvedReferences.target_resource} = 'project' and ${unresolvedReferences.target_key} !~ '^[0-9]+$')
+  order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}`;
+
+/** The ways in which the references of a field name records, by id first: the records, the condition, and what sets the key. */
+const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
+  // Only the administrators of a project are a list of references.
+  const fill = kind === "uris" ? fillUsers() : fillKey(resource, `${field}_id`);
+  const isOfField = compose`
+    ${reference.resource} = ${resource} and ${reference.field} = ${field} and ${reference.target_resource} = ${target}`;
+  const byId = {
+    named: RECORD_TABLES[target].table,
+    isNamed: compose`${isOfField} and named.id = ${reference.target_key}`,
+    fill,
+  };
+  const bySlug = {
+    named: compose`(${BY_SLUG})`,
+    isNamed: compose`${isOfField} and named.slug = ${reference.target_key}`,
+    fill,
+  };
+  return target === "project" ? [byId, bySlug] : [byId];
+});
+
+/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
 export async function resolveReferences(sql: Sql): Promise<number> {
+  const checks = WAYS.map(
+    ({ named, isNamed }, way) => compose`
+      select ${way}::int as way
+      where exists (select from ${unresolvedReferences} as ${reference}, ${named} as named where ${isNamed})`,
+  );
+  const found = await runStatement<{ way: number }>(sql, compose.join(checks, compose` union all `));
+  if (found.length === 0) return 0;
   // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
-  for (const { resource, field, kind, target } of REFERENCE_FIELDS) {
-    // Only the administrators of a project are a list of references.
-    const fill = kind === "uris" ? FILL_USERS : fillKey(resource, `${field}_id`);
-    const named = recordsAs(target, "target");
-    const byId = await composed(sql)`
+  for (const { named, isNamed, fill } of WAYS.filter((_, way) => found.some((one) => one.way === way))) {
+    const { count } = await composed(sql)`
       with resolved as (
-        delete from ${unresolvedReferences} as ${reference} using ${RECORD_TABLES[target].table} as ${named}
-        where ${reference.resource} = ${resource} and ${reference.field} = ${field}
-          and ${reference.target_resource} = ${target} and ${named.id} = ${reference.target_key}
-        returning ${reference.record_id}, ${reference.position}, ${named.id}
+        delete from ${unresolvedReferences} as ${reference} using ${named} as named where ${isNamed}
+        returning ${reference.record_id}, ${reference.position}, named.id
       )
       ${fill}`;
-    resolved += byId.count;
-    if (target === "project") resolved += (await runStatement(sql, bySlug(resource, field, fill))).count;
+    resolved += count;
   }
   return resolved;
 }
@@ -143,21 +187,7 @@ function fillKey(resource: Resource, key: string): SQL {
     from resolved where ${owner.id} = resolved.record_id`;
 }
 
-const FILL_USERS = compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
-  from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
-
-/** A number is an id, even if another project has it as its slug. Of several projects one that still exists is used. */
-const bySlug = (resource: Resource, field: string, fill: SQL) => compose`
-  with named as (
-    select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}
-    where ${projects.slug} in (
-      select ${unresolvedReferences.target_key} from ${unresolvedReferences}
-      where ${unresolvedReferences.target_resource} = 'project')
-    order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}
-  ), resolved as (
-    delete from ${unresolvedReferences} as ${reference} using named
-    where ${reference.resource} = ${resource} and ${reference.field} = ${field} and ${reference.target_resource} = 'project'
-      and ${reference.target_key} !~ '^[0-9]+$' and named.slug = ${reference.target_key}
-    returning ${reference.record_id}, ${reference.position}, named.id
-  )
-  ${fill}`;
+function fillUsers(): SQL {
+  return compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
+    from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
+}

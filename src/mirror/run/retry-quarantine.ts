@@ -1,6 +1,12 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import {
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import { createKnownKeys, type KnownKeys } from "../load/known-keys.ts";
 import { type LoadFacts, loadRecords } from "../load/load-records.ts";
@@ -12,6 +18,8 @@ import { normalizePage } from "../normalize/page.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { resolveReferences } from "./repair-references.ts";
 import { type RunOptions, withRun } from "./with-run.ts";
+
+const NEXT_QUARANTINED = statement<QuarantinedRecord>("next_quarantined", import.meta.url);
 
 /** `superseded`: the mirror holds the same or something newer, so the old payload is not loaded. */
 type RetryOutcome = "stored" | "superseded" | "refused";
@@ -29,7 +37,7 @@ interface QuarantinedRecord {
   createdAt: string;
   /** A moment not after the request was sent; null when its run was pruned since. */
   askedAt: string | null;
-  /** How far the service's clock was ahead in that run; null when it is not known. */
+  /** By how much the service's clock was ahead in that run; null when it is not known. */
   clockAhead: { minMs: number; maxMs: number } | null;
 }
 
@@ -69,17 +77,7 @@ export async function retryQuarantine(options: RunOptions & { resource: Resource
 }
 
 async function findNext(sql: Sql, resource: Resource | null, after: number) {
-  const [row] = await sql<QuarantinedRecord[]>`
-    select quarantine.id, run_id as "runId", resource, record_id as "recordId", payload::text, request, created_at as "createdAt",
-      least(run.started_at, created_at) as "askedAt",
-      case when clock_ahead_min_ms is not null then
-        jsonb_build_object('minMs', clock_ahead_min_ms, 'maxMs', clock_ahead_max_ms)
-      end as "clockAhead"
-    from sync.quarantine
-    left join sync.runs as run on run.id = run_id
-    where resolved_at is null and list_offset is null and resource = coalesce(${resource}, resource)
-      and quarantine.id > ${after}
-    order by quarantine.id limit 1`;
+  const [row] = await NEXT_QUARANTINED(sql, { resource, after });
   return row ?? null;
 }
 
@@ -141,7 +139,7 @@ async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Prom
   return "refused";
 }
 
-/** Where a project came from: its own list, its detail, or a record of another resource. */
+/** The source of a project: its own list, its detail, or a record of another resource. */
 function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
   const [, of, key] = /\/api\/v1\/([^/?]+)\/?([^/?]*)/.exec(request ?? "") ?? [];
   if (of !== undefined && of !== resource) return "embedded";

@@ -20,13 +20,14 @@ import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts"
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
-import { recordDrift } from "../load/loader.ts";
 import { resolveSuperseded } from "../load/quarantine.ts";
+import { recordDrift } from "../load/record-drift.ts";
 import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
+import type { OpenRun } from "./open-run.ts";
 import { repairReferences } from "./repair-references.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
-import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
+import { type RunOptions, withRun } from "./with-run.ts";
 
 /** An older checkpoint is not used: the list may have changed too much since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
@@ -52,23 +53,22 @@ export function runSync(options: SyncOptions): Promise<SyncResult> {
 
 async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const { settings } = options;
-  const { runId, startedAt, sql, log, abort, patience, totals, ending, clock } = run;
+  const { startedAt, sql, log, abort, patience, totals, ending, clock } = run;
+  const { unfinished } = totals;
   const { resources } = ending;
   const found = await patience("find the starting point", () => findStartingPoint(sql, settings, startedAt));
   const root = await fetchRootListing(run.client);
-  await storeRoot(run, root);
-  // Who names a list wants it.
+  // A list that is asked for by its name is not left out.
   const leftOut = (!options.resources && settings.leaveOut) || [];
   const plan = planRun({
-    ...{ ...found, root, fullEveryDays: settings.fullEveryDays, now: startedAt },
-    ...{
-      kind: options.kind ?? null,
-      resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
-    },
+    ...found,
+    kind: options.kind ?? null,
+    resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
+    root,
+    fullEveryDays: settings.fullEveryDays,
+    now: startedAt,
   });
-  ending.kind = plan.kind;
-  const storeKind = () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`;
-  await patience("store the kind of the run", storeKind);
+  await storePlan(run, root, plan.kind);
   const planned = plan.walks.map(({ resource }) => resource);
   Object.assign(resources, await noteDropped(run, { absent: plan.absent, leftOut, walked: planned }));
   for (const resource of plan.absent) {
@@ -84,28 +84,26 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     allowMassDelete: options.allowMassDelete ?? false,
     resumable: found.resumable,
     resources,
-    unfinished: totals.unfinished,
-    onProgress: (...progress) => options.onProgress?.(...progress, runId),
+    unfinished,
+    onProgress: (...progress) => options.onProgress?.(...progress, run.runId),
   });
   const schemas = recordUpstreamSchemas(run, root.resources).catch((reason: unknown) => {
     abort.abort(reason);
     throw reason;
   });
   // Everything must end before the result is decided, because nothing may be written after the run is closed.
-  const [walked, asked] = await Promise.allSettled([walks, schemas]);
-  for (const settled of [walked, asked])
-    if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
-  ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
+  const ends = await Promise.allSettled([walks, schemas]);
+  for (const end of ends) if (end.status === "rejected") throw abort.signal.reason ?? end.reason;
+  ending.brokenBy = await walks;
   for (const { resource } of plan.walks) {
     const { walk, shown, total_count } = resources[resource] ?? {};
-    // Of a list that is not whole it is the reason.
+    // A list that is not whole says so in its reason.
     if (walk === "whole" && shown !== undefined && total_count)
       run.warn(describeCountGap({ resource, counted: total_count, shown }));
   }
 
   // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
   // counts what is left. Deletions come first, because a gone build need not be polled.
-  const { unfinished } = totals;
   const deletions = await confirmDeletions(run, {
     replicaLagMs: settings.replicaLagMs,
     resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
@@ -116,11 +114,13 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   });
   Object.assign(unfinished, deletions);
   // A whole walk has seen every open build. After any other, those that it did not see are polled.
-  const isWalked = plan.walks.some(({ resource }) => resource === "build");
-  if (isWalked && resources.build?.walk !== "whole") {
+  if (planned.includes("build") && resources.build?.walk !== "whole") {
     const { stuckAfterMs, replicaLagMs } = settings;
     const polled = await followOpenBuilds(run, {
-      ...{ stuckAfterMs, replicaLagMs, maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS },
+      stuckAfterMs,
+      replicaLagMs,
+      maxDetails: MAX_OPEN_BUILDS,
+      maxStuck: MAX_OPEN_BUILDS,
       pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
     });
     const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
@@ -145,11 +145,15 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
   };
 }
 
-async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
-  const { sql, patience, runId, startedAt, warn } = run;
+/** Stores what the run reads of which service. */
+async function storePlan(run: OpenRun, root: ServiceRoot, kind: SyncKind): Promise<void> {
+  const { sql, patience, runId, startedAt, client, ending, warn } = run;
+  ending.kind = kind;
   const resources = [...Object.keys(root.resources), ...root.unknown];
   const at = startedAt.toISOString();
-  await patience("store the service", () => noteService(sql, { baseUrl: run.client.baseUrl, resources, at }));
+  await patience("store the service and the kind of the run", () =>
+    noteService(sql, { baseUrl: client.baseUrl, resources, at }, { runId, kind }),
+  );
   for (const resource of root.unknown) {
     warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
     const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];

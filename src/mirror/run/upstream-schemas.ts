@@ -4,8 +4,8 @@ import { toJson } from "../../resources/parse-json.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { aboutList, type Client } from "../api/client.ts";
-import type { RunParts } from "../load/loader.ts";
 import { isDataFault } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
 /** More than any real schema has. The rest of a hostile reply is ignored. */
@@ -14,37 +14,37 @@ const MAX_NAME_LENGTH = 200;
 /** A nightly run may start a few hours earlier than the one before. */
 const DAILY_MS = 20 * 3_600_000;
 
+type SchemaParts = Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">;
+
 /** Asks once a day. Stores each answer once by its hash, and what differs in `sync.drift`. A failure is only logged. */
-export async function recordUpstreamSchemas(
-  run: Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">,
-  root: RootEndpoints,
-): Promise<void> {
-  const facts = { runId: run.runId, observedAt: run.startedAt.toISOString() };
-  const due = new Date(run.startedAt.getTime() - DAILY_MS).toISOString();
-  const asked = Object.entries(root) as [Resource, { schema: string }][];
-  await Promise.all(
-    asked.map(async ([resource, { schema }]) => {
-      const { client, log } = aboutList(run, resource);
-      try {
-        const [known] = await run.patience(
-          "find when a schema came",
-          () => run.sql`
-            select from sync.upstream_schemas where resource = ${resource} and asked_at between ${due}::timestamptz and ${facts.observedAt}::timestamptz`,
-        );
-        if (known) return;
-        const reply = await client.fetchJson(schema, { kind: "schemas", parse: (value) => value });
-        const body = cleanJson(reply.value, { nul: 0 });
-        await run.patience(`store the schema of ${resource}s`, () =>
-          storeSchema(run.sql, resource, body, facts),
-        );
-      } catch (error) {
-        // A RangeError: the reply is nested too deep. A data fault: Postgres cannot store it.
-        const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
-        if (!isOfReply) throw error;
-        log.warn({ error: (error as Error).message }, "reading a schema failed");
-      }
-    }),
+export async function recordUpstreamSchemas(run: SchemaParts, root: RootEndpoints): Promise<void> {
+  const since = new Date(run.startedAt.getTime() - DAILY_MS).toISOString();
+  const known = await run.patience(
+    "find which schemas are known",
+    () => run.sql<{ resource: Resource }[]>`
+      select resource from sync.upstream_schemas
+      where asked_at between ${since}::timestamptz and ${run.startedAt.toISOString()}::timestamptz`,
   );
+  const endpoints = Object.entries(root) as [Resource, { schema: string }][];
+  const due = endpoints.filter(([resource]) => !known.some((one) => one.resource === resource));
+  await Promise.all(
+    due.map(([resource, { schema }]) => recordSchema(aboutList(run, resource), resource, schema)),
+  );
+}
+
+async function recordSchema(run: SchemaParts, resource: Resource, path: string): Promise<void> {
+  const { client, log, patience, sql } = run;
+  try {
+    const reply = await client.fetchJson(path, { kind: "schemas", parse: (value) => value });
+    const body = cleanJson(reply.value, { nul: 0 });
+    const facts = { runId: run.runId, observedAt: run.startedAt.toISOString() };
+    await patience(`store the schema of ${resource}s`, () => storeSchema(sql, resource, body, facts));
+  } catch (error) {
+    // A RangeError: the reply is nested too deep. A data fault: Postgres cannot store it.
+    const isOfReply = error instanceof UpstreamError || error instanceof RangeError || isDataFault(error);
+    if (!isOfReply) throw error;
+    log.warn({ error: (error as Error).message }, "reading a schema failed");
+  }
 }
 
 async function storeSchema(
@@ -74,8 +74,18 @@ async function storeSchema(
   });
 }
 
-/** How a schema's fields differ from the documented ones. Null without one. Throws `UpstreamError`. */
-export async function compareUpstreamSchema(client: Client, resource: Resource, path: string) {
+/** The differences of a schema's fields from the documented ones. */
+interface SchemaDifferences {
+  unknown: string[];
+  missing: string[];
+}
+
+/** Null for a schema without fields. Throws `UpstreamError`. */
+export async function compareUpstreamSchema(
+  client: Client,
+  resource: Resource,
+  path: string,
+): Promise<SchemaDifferences | null> {
   const reply = await client.fetchJson(path, { parse: (value) => value });
   const fields = readFields(reply.value);
   if (fields.size === 0) return null;

@@ -7,11 +7,13 @@ import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.t
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
+import type { WalkPlan } from "../lists/plan.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
 import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
-import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
+import type { OpenRun } from "./open-run.ts";
+import { type RunOptions, withRun } from "./with-run.ts";
 
 /** Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
@@ -57,20 +59,30 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const most = Math.ceil(room * SEARCH_SHARE);
   // A difference that one search has not settled waits for the next sync, which has more time.
   const search = { most, isRepeated: false, pageSize: settings.pageSize };
+  const walk: WalkPlan = {
+    resource: "build",
+    listPath: "/api/v1/build/",
+    kind: "head",
+    mayWalkInFull: false,
+    search,
+    roundDays: null,
+  };
   ending.brokenBy = await walkLists(run, {
-    walks: [
-      {
-        ...{ resource: "build", listPath: "/api/v1/build/", kind: "head" },
-        ...{ mayWalkInFull: false, search, roundDays: null },
-      },
-    ],
-    ...{ settings: reading, allowMassDelete: false, resumable: [], onProgress: undefined },
-    ...{ resources: ending.resources, unfinished: totals.unfinished },
+    walks: [walk],
+    settings: reading,
+    allowMassDelete: false,
+    resumable: [],
+    resources: ending.resources,
+    unfinished: totals.unfinished,
+    onProgress: undefined,
   });
   const { build } = ending.resources;
   if (build?.walk === "head") {
     const left = await confirmDeletions(run, {
-      ...{ resources: ["build"], replicaLagMs, maxDetails: most, onlyNew: true },
+      resources: ["build"],
+      replicaLagMs,
+      maxDetails: most,
+      onlyNew: true,
       onDeleted(_, count) {
         build.deleted += count;
       },

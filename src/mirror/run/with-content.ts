@@ -12,9 +12,9 @@ import { createPageClient } from "../api/page-client.ts";
 import { fetchPages, type PageCounts } from "../content/fetch-pages.ts";
 import { pageUrl } from "../content/page-url.ts";
 import type { ContentSummary } from "../lists/summary.ts";
+import { startHeart } from "./heart.ts";
 import type { SyncOptions, SyncResult } from "./run.ts";
 import { createWarnings } from "./warnings.ts";
-import { startHeart } from "./with-run.ts";
 
 /** A sync that also fetches pages, if `content` is on. A failure of that is logged and stands in the summary alone. */
 export function withContent<Result extends SyncResult>(
@@ -44,8 +44,13 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   const isSameHost = docsUrl.origin === settings.baseUrl.origin;
   const warnings = createWarnings(log);
   const client = createPageClient({
-    ...{ ...settings, docsUrl, clock, log, signal },
-    ...{ onWarning: warnings.warn, meter: options.meters?.requests },
+    ...settings,
+    docsUrl,
+    clock,
+    log,
+    signal,
+    onWarning: warnings.warn,
+    meter: options.meters?.requests,
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
     pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
   });
@@ -57,8 +62,16 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   try {
     counts = await withLease(leases, () =>
       fetchPages({
-        ...{ sql, patience, client, docsUrl, runId, clock, signal, warn: warnings.warn },
-        ...{ budgetMs: settings.contentBudgetMs, concurrency: settings.concurrency },
+        sql,
+        patience,
+        client,
+        docsUrl,
+        runId,
+        clock,
+        signal,
+        warn: warnings.warn,
+        budgetMs: settings.contentBudgetMs,
+        concurrency: settings.concurrency,
       }),
     );
   } catch (reason) {
@@ -86,7 +99,7 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
 async function withLease<T>(leases: Leases, work: () => Promise<T>): Promise<T | null> {
   const lease = await leases.take("content");
   if (!isLease(lease)) return null;
-  // Where it is lost, two processes fetch the same pages, which does no harm.
+  // If it is lost, two processes fetch the same pages, which does no harm.
   const heart = startHeart(lease.keep, () => {});
   try {
     return await work();

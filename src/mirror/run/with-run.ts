@@ -10,7 +10,7 @@
 
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
-import { LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
+import { messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { counted } from "../../base/text.ts";
@@ -20,7 +20,7 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { QUERY_CANCELED, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import type { Connections } from "../../store/ledger/connections.ts";
 import { findPlace, notePlace } from "../../store/ledger/database-place.ts";
-import { type Lease, RENEW_MS } from "../../store/ledger/leases.ts";
+import type { Lease } from "../../store/ledger/leases.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { takeRunLease } from "../../store/ledger/run-lease.ts";
 import { beatHeart, closedElsewhere, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
@@ -31,9 +31,11 @@ import type { HostPace } from "../api/host-pace.ts";
 import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
-import { createLoader, type Loader, type RunParts } from "../load/loader.ts";
-import { closeRun, isSomethingRead, type RunEnding, type RunResult } from "./close-run.ts";
-import { createDamaged, createWarnings } from "./warnings.ts";
+import { createLoader, type Loader } from "../load/loader.ts";
+import { closeRun, isSomethingRead, type RunResult } from "./close-run.ts";
+import { startHeart } from "./heart.ts";
+import type { OpenRun } from "./open-run.ts";
+import { createDamaged, createWarnings, type DamagedRecords } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
@@ -47,18 +49,6 @@ export interface RunOptions {
   log: Logger;
   meters?: Meters;
   signal: AbortSignal;
-}
-
-export interface OpenRun extends Readonly<RunParts> {
-  readonly meters: Meters | undefined;
-  /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
-  readonly abort: AbortController;
-  readonly totals: RunTotals;
-  readonly warn: (message: string) => void;
-  /** In each transaction that writes: throws `LockedError` where another run has begun since. */
-  readonly assertMayWrite: (tx: TransactionSql) => Promise<void>;
-  /** The results of the run so far. Its work fills them in. */
-  readonly ending: RunEnding;
 }
 
 const CANCEL_EVERY_MS = 100;
@@ -93,7 +83,7 @@ export async function withRun(
   }
 }
 
-/** What ended a run: the stop, where that had a statement cancelled. */
+/** The stop, where that had a statement cancelled. */
 const stopOr = (error: unknown, signal: AbortSignal): unknown =>
   signal.aborted && sqlstateOf(error) === QUERY_CANCELED
     ? signal.reason
@@ -111,21 +101,17 @@ async function runWithLease(
   const startedAt = clock.now();
   // A failure of the database, or a bug, in one walk ends the others too.
   const abort = new AbortController();
+  const { signal } = abort;
   // Every request and every place in the queue listens to this signal.
-  setMaxListeners(0, abort.signal);
+  setMaxListeners(0, signal);
   const forward = () => abort.abort(options.signal.reason);
   options.signal.addEventListener("abort", forward, { once: true });
   if (options.signal.aborted) forward();
 
-  const totals: RunTotals = {
-    ...{ requests: 0, bytes: 0, replacedNul: 0, resolved: 0, unresolved: 0, transitions: 0, changed: 0 },
-    ...{ clockAhead: null, unfinished: { ...NOTHING_UNFINISHED } },
-  };
-  const waits = { clock, signal: abort.signal, renew };
   const keep = async (runId: number | null) => {
     if (!(await lease.keep())) throw closedElsewhere(runId);
   };
-  const opening = createPatience({ ...waits, regain: () => keep(null), log: options.log });
+  const opening = createPatience({ clock, signal, renew, regain: () => keep(null), log: options.log });
   // The server may not know the zone, which would else show after the lists are read.
   await opening(
     "read dates in the time zone of the service",
@@ -142,39 +128,65 @@ async function runWithLease(
   for (const id of interrupted)
     log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
   const regain = () => keep(runId);
-  const patience = createPatience({ ...waits, regain, log, hasWritten: true });
-  const warnings = createWarnings(log);
+  const patience = createPatience({ clock, signal, renew, regain, log, hasWritten: true });
+  const { warn, list: listWarnings } = createWarnings(log);
   if (found.movedAfter) {
     const { runId: last, at } = found.movedAfter;
     const since = `since run ${last} of ${at} this database was restored, copied or moved, or a standby took over`;
-    warnings.warn(`${since}; if runs came after that one, what they stored is not here`);
+    warn(`${since}; if runs came after that one, what they stored is not here`);
   }
-  const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
-  const beat = async () => {
-    await regain();
-    await beatHeart(sql, runId);
-  };
-  const heart = startHeart(beat, (reason) => abort.abort(reason));
-  const damaged = createDamaged(log);
-  const details = { refused: 0 };
-  const loader = countTotals(
-    createLoader({
-      ...{ sql, runId, startedAt, patience },
-      keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
-      baseUrl: settings.baseUrl,
-      sourceTimezone: settings.sourceTimezone,
-      clockAhead: client.clockAhead,
-      assertMayWrite: lease.assertHolds,
-      meter: meters?.store,
-    }),
-    { totals, meters, details, damaged },
+  const client = createRunClient(options, { log, signal, onWarning: warn });
+  const heart = startHeart(
+    async () => {
+      await regain();
+      await beatHeart(sql, runId);
+    },
+    (reason) => abort.abort(reason),
   );
-  const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
+  const totals: RunTotals = {
+    requests: 0,
+    bytes: 0,
+    replacedNul: 0,
+    resolved: 0,
+    unresolved: 0,
+    transitions: 0,
+    changed: 0,
+    clockAhead: null,
+    unfinished: { ...NOTHING_UNFINISHED },
+  };
+  const losses = { damaged: createDamaged(log), refused: 0 };
+  const loader = createLoader({
+    sql,
+    runId,
+    startedAt,
+    patience,
+    keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
+    baseUrl: settings.baseUrl,
+    sourceTimezone: settings.sourceTimezone,
+    clockAhead: client.clockAhead,
+    assertMayWrite: lease.assertHolds,
+    meter: meters?.store,
+  });
+  const run: OpenRun = {
+    runId,
+    startedAt,
+    sql,
+    client,
+    loader: countTotals(loader, totals, losses, meters),
+    patience,
+    clock,
+    log,
+    meters,
+    totals,
+    signal,
+    abort,
+    warn,
+    assertMayWrite: lease.assertHolds,
+    ending: { kind, resources: {}, error: null, brokenBy: null, isPartial: false },
+  };
+  const { ending } = run;
   try {
-    await work({
-      ...{ runId, startedAt, sql, client, loader, patience, clock, log, meters, totals, ending },
-      ...{ signal: abort.signal, abort, warn: warnings.warn, assertMayWrite: lease.assertHolds },
-    });
+    await work(run);
   } catch (reason) {
     ending.error = stopOr(reason, options.signal);
   } finally {
@@ -189,39 +201,15 @@ async function runWithLease(
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(ending.resources)) ending.error ??= ending.brokenBy;
-  for (const { resource, field, records, example } of loader.unread()) {
-    ending.isPartial = true;
-    warnings.warn(
-      `the field ${field} of ${resource}s was readable, and is not in ${counted(records, "record")} read now, such as ${example}: ` +
-        "the mirror keeps the values that it has; see whether a newer docmirror reads it",
-    );
-  }
-  for (const { resource, field, example } of loader.unnamed())
-    warnings.warn(
-      `the field ${field} of ${resource}s names no ${field} that can be found, such as ${example}: reports show them without one`,
-    );
-  if (details.refused > 0) {
-    ending.isPartial = true;
-    warnings.warn(
-      `${details.refused} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
-    );
-  }
-  if (damaged.count > 0) warnings.warn(damaged.describe());
-  const told = { warnings: warnings.list(), damaged: damaged.count, askedFor: client.askedFor() };
-  const result = await closeRun({
-    sql,
+  warnOfLosses(run, losses);
+  const result = await closeRun(run, {
     regain,
     renew,
-    clock,
-    log,
-    meters,
-    runId,
-    startedAt,
-    totals,
-    ending,
-    ...told,
+    warnings: listWarnings(),
+    damaged: losses.damaged.count,
+    askedFor: client.askedFor(),
   });
-  // A run that was stopped or lost its database may have told nobody.
+  // A run that was stopped or lost its database may have warned nobody.
   if (ending.error === null || ending.error instanceof UpstreamError) {
     await notePlace(sql, runId, found).catch((reason: unknown) => {
       log.warn({ error: messageOf(reason) }, "could not note where the database is; the next run does");
@@ -235,28 +223,50 @@ export function createRunClient(
   { settings, pace, clock, meters }: Pick<RunOptions, "settings" | "pace" | "clock" | "meters">,
   own: Required<Pick<ClientOptions, "log" | "signal" | "onWarning">>,
 ): Client {
-  const run = { clock, meter: meters?.requests };
-  return createClient({ ...settings, ...(pace && { pace }), isExact: true, ...run, ...own });
+  const meter = meters?.requests;
+  return createClient({ ...settings, ...(pace && { pace }), isExact: true, clock, meter, ...own });
 }
 
-/** `details`: the records outside the walks that went to quarantine. */
-type Counters = Pick<OpenRun, "totals" | "meters"> & {
-  details: { refused: number };
-  damaged: ReturnType<typeof createDamaged>;
-};
+/** The data that a run could not read or store as it came. */
+interface Losses {
+  damaged: DamagedRecords;
+  /** Records that were asked for one by one and went to quarantine. Those of a list are in its summary. */
+  refused: number;
+}
+
+function warnOfLosses({ loader: { unread }, ending, warn }: OpenRun, { damaged, refused }: Losses): void {
+  for (const { resource, field, records, example } of unread.lost()) {
+    ending.isPartial = true;
+    warn(
+      `the field ${field} of ${resource}s was readable, and is not in ${counted(records, "record")} read now, such as ${example}: ` +
+        "the mirror keeps the values that it has; see whether a newer docmirror reads it",
+    );
+  }
+  for (const { resource, field, example } of unread.unnamed())
+    warn(
+      `the field ${field} of ${resource}s names no ${field} that can be found, such as ${example}: reports show them without one`,
+    );
+  if (refused > 0) {
+    ending.isPartial = true;
+    warn(
+      `${refused} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
+    );
+  }
+  if (damaged.count > 0) warn(damaged.describe());
+}
 
 /** The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. */
-function countTotals(loader: Loader, { totals, meters, details, damaged }: Counters): Loader {
+function countTotals(loader: Loader, totals: RunTotals, losses: Losses, meters: Meters | undefined): Loader {
   return {
     ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
       if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
-      if (alongside === undefined) details.refused += counts.quarantined;
+      if (alongside === undefined) losses.refused += counts.quarantined;
       totals.transitions += counts.transitions;
       totals.changed += counts.inserted + counts.updated + counts.restored + counts.quarantined;
       totals.replacedNul += counts.replacedNul;
-      damaged.add(batch.resource, counts.damaged);
+      losses.damaged.add(batch.resource, counts.damaged);
       return counts;
     },
     async retire(gone, alongside) {
@@ -273,23 +283,4 @@ function countTotals(loader: Loader, { totals, meters, details, damaged }: Count
       return transitions;
     },
   };
-}
-
-/** Calls `beat` each few seconds, and `onLost` when it says that another run has begun. */
-export function startHeart(beat: () => Promise<unknown>, onLost: (reason: LockedError) => void) {
-  let isBeating = false;
-  const tryBeat = async () => {
-    if (isBeating) return;
-    isBeating = true;
-    try {
-      await beat();
-    } catch (error) {
-      // If the database is away, the work itself waits for it.
-      if (error instanceof LockedError) onLost(error);
-    } finally {
-      isBeating = false;
-    }
-  };
-  const timer = setInterval(() => void tryBeat(), RENEW_MS);
-  return { stop: () => clearInterval(timer) };
 }

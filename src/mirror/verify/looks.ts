@@ -1,6 +1,6 @@
 /**
- * One look at a record: what the service shows, and what the mirror would serve at that moment. The hash of what was read tells
- * a wrong record from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
+ * One look at a record: what the service shows, and what the mirror would serve at that moment. By the hash of what was read
+ * a wrong record is known from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
  * first, and is wrong where a later look, after the whole list was read again, finds both sides as they were.
  */
 import { UpstreamError } from "../../base/errors.ts";
@@ -8,8 +8,14 @@ import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
-import type { Suspect, Verdict } from "../../store/ledger/checks.ts";
+import {
+  composed,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
+import type { CheckVerdict, Suspect } from "../../store/ledger/checks.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
@@ -20,6 +26,8 @@ import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
+
+const VALUE_DIFFERENCES = statement<ValueDifference>("value_differences", import.meta.url);
 
 type WireRecord = Record<string, unknown>;
 /** The record of an id as the interface serves it. Undefined where it answers 404. */
@@ -38,20 +46,29 @@ interface LookDeps {
 
 type Before = Omit<Suspect, "fields">;
 
+/** Both values of a field as JSON, of long ones the begin; null where a side does not have the field. */
+interface ValueDifference {
+  field: string;
+  service: string | null;
+  mirror: string | null;
+}
+
 export interface Look extends Before {
   /** For people; empty where both sides are equal. */
   why: string;
-  /** Both values of each field as JSON, of long ones the begin; null where a side does not have the field. */
-  differences: { field: string; service: string | null; mirror: string | null }[];
+  differences: ValueDifference[];
 }
 
-/** What the service shows: null where it says that there is no such record. */
+/** The record that the service shows: null where it says that there is no such one. */
 type Shown = { id: string; record: WireRecord | null; askedAt: Date; isDetail: boolean };
 
 const MAX_SHOWN = 2000;
 
-/** Throws the error of a host that is away, and the signal's reason. */
-export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps) {
+/** Looks at the record of an id or at a place of the list; again at one that differed before, as `first`. */
+export type LookAt = (resource: Resource, where: string | number, first?: Before) => Promise<Look>;
+
+/** It throws the error of a host that is away, and the signal's reason. */
+export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps): LookAt {
   /** The lists with a detail that was found: only there a missing one says something. */
   const withDetails = new Set<Resource>();
 
@@ -81,7 +98,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     }
   }
 
-  /** What is here at one moment, and how it differs from what the service shows. */
+  /** Reads the record here at one moment, and compares it with the one that the service shows. */
   const readHere = (resource: Resource, { id, record, isDetail }: Shown) =>
     withTransaction(sql, async (tx) => {
       await tx`set transaction isolation level repeatable read, read only`;
@@ -99,13 +116,13 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
       const served = await findServed(tx, resource, id);
       const leftOut = facts?.isArchived ? [...PLANS[resource].long] : [];
       const texts = served && record && [record, served].map((one) => comparable(resource, one));
-      // Lists and details may have different fields.
-      const differences = await tx<Look["differences"]>`
-        select field, left(shown.value::text, ${MAX_SHOWN}) as service, left(served.value::text, ${MAX_SHOWN}) as mirror
-        from jsonb_each(${texts?.[0] ?? "{}"}::text::jsonb) as shown (field, value)
-        full join jsonb_each(${texts?.[1] ?? "{}"}::text::jsonb) as served (field, value) using (field)
-        where shown.value is distinct from served.value and field <> all (${leftOut}::text[])
-          and not (${isDetail} and (shown.value is null or served.value is null))`;
+      const differences = await VALUE_DIFFERENCES(tx, {
+        shown: texts?.[0] ?? "{}",
+        served: texts?.[1] ?? "{}",
+        most: MAX_SHOWN,
+        leftOut,
+        isDetail,
+      });
       return {
         ...facts,
         isServed: served !== undefined,
@@ -121,7 +138,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const hash = page?.records[0]?.hash ?? null;
     const isAsBefore = first?.hash === hash;
     const at = isAsBefore ? first.at : askedAt.toISOString();
-    const end = (verdict: Verdict, why = ""): Look => {
+    const end = (verdict: CheckVerdict, why = ""): Look => {
       return { resource, id, at, hash, verdict, why, differences: [...here.differences] };
     };
     const [refused] = page?.rejected ?? [];
@@ -139,8 +156,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);
   }
 
-  /** Again at one that differed before: `first`. */
-  return async (resource: Resource, where: string | number, first?: Before): Promise<Look> => {
+  return async (resource, where, first) => {
     const shown = await show(resource, where);
     if ("record" in shown) return judge(resource, shown, first);
     const id = typeof where === "string" ? where : "";

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
+import { compose, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
 import { type Check, type CheckedList, findSuspects, noteCheck } from "../../store/ledger/checks.ts";
 import { findDropped } from "../../store/ledger/dropped-lists.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
@@ -10,7 +10,9 @@ import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { SyncOptions, SyncResult } from "../run/run.ts";
 import { createRunClient, type RunOptions } from "../run/with-run.ts";
-import { createLook, type FindServed, type Look } from "./looks.ts";
+import { createLook, type FindServed, type Look, type LookAt } from "./looks.ts";
+
+const READ_LISTS = statement<{ resource: Resource; records: number }>("read_lists", import.meta.url);
 
 const AT_ONCE = 8;
 /** So many records that are not equal are kept with what differs, and the next check looks at so many again. */
@@ -19,9 +21,9 @@ const NOTHING: CheckedList = { records: 0, checked: 0, equal: 0, changed: 0, unc
 
 export interface VerifyOptions extends Omit<RunOptions, "assertMayRun"> {
   resources: readonly Resource[];
-  /** How many records are compared, one request each. */
+  /** The number of records to compare, one request each. */
   sample: number;
-  /** What may have changed is looked at again after this time; at 0 by the next check. */
+  /** A record that may have changed is looked at again after this time; at 0 by the next check. */
   waitMs: number;
   findServed: FindServed;
 }
@@ -51,7 +53,7 @@ export async function verifyMirror(options: VerifyOptions) {
 async function compareSample(
   { resources, sample, waitMs, clock, log, signal }: VerifyOptions,
   sql: Sql,
-  look: ReturnType<typeof createLook>,
+  look: LookAt,
 ) {
   const lists = await findLists(sql, resources);
   const earlier = await findSuspects(sql);
@@ -103,15 +105,7 @@ async function compareSample(
 /** The lists that were read to their end, and that the service has, with how many records it counted last, or showed. */
 async function findLists(sql: Sql, resources: readonly Resource[]): Promise<Check["lists"]> {
   const dropped = (await findDropped(sql)).map(({ resource }) => resource);
-  const rows = await sql<{ resource: Resource; records: number }[]>`
-    select of.resource, coalesce((
-        select total_count from sync.walks where walks.resource = of.resource and total_count is not null order by run_id desc limit 1
-      ), newest.records) as records
-    from unnest(${resources.filter((one) => !dropped.includes(one))}::text[]) as of (resource)
-    join lateral (
-      select records from sync.walks
-      where walks.resource = of.resource and (walk = 'whole' or read_since is not null) order by run_id desc limit 1
-    ) as newest on true`;
+  const rows = await READ_LISTS(sql, { resources: resources.filter((one) => !dropped.includes(one)) });
   return Object.fromEntries(rows.map(({ resource, records }) => [resource, { ...NOTHING, records }]));
 }
 

@@ -5,7 +5,7 @@ import { ConfigError, withOutputErrors } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/make-folder.ts";
 import { isBackup } from "./read-backup.ts";
 
-/** A draft grows all the time. One that did not for so long is nobody's. */
+/** A draft grows all the time. One that did not for so long was left by a killed backup. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /**

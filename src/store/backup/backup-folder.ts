@@ -11,7 +11,7 @@ import { type BackupOptions, type WrittenBackup, writeBackup } from "./write-bac
 
 export interface FolderOptions extends Omit<BackupOptions, "file"> {
   folder: string;
-  /** How many of the newest ones stay. */
+  /** The number of the newest ones that stay. */
   keep: number;
   now: Date;
 }
@@ -27,7 +27,7 @@ export interface FolderBackup extends WrittenBackup {
 const NAME = /^docmirror-\d{4}-\d\d-\d\dT\d{6}Z\.backup$/;
 
 /**
- * Adds a backup to a folder, then removes those that need not be kept. Of other files nothing is removed, and nothing at all where
+ * Adds a backup to a folder, then removes those that need not be kept. No other file is removed, and nothing at all where
  * the backup failed. Throws what `writeBackup` throws, and ConfigError where the folder is not there.
  */
 export async function backUpIntoFolder(given: FolderOptions): Promise<FolderBackup> {

@@ -1,11 +1,18 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
-import type { TransactionSql } from "../connection/sql.ts";
+import { statement, type TransactionSql } from "../connection/sql.ts";
 import * as schema from "../schema/index.ts";
 import type { BackedUpTable } from "./read-backup.ts";
 
-interface Described extends BackedUpTable {
+const OUR_TABLES = statement<StoredTable>("our_tables", import.meta.url);
+
+/** A table of this version of docmirror. */
+export interface MirrorTable extends BackedUpTable {
+  /** Its column that the server numbers. */
   identity: string | undefined;
+}
+
+interface Described extends MirrorTable {
   refersTo: string[];
 }
 
@@ -13,7 +20,7 @@ interface Described extends BackedUpTable {
  * All tables with data of this version of docmirror, each after those that it refers to. Generated columns are left
  * out, because nobody can write them.
  */
-export function mirrorTables(stored: readonly PgTable[]): (BackedUpTable & Pick<Described, "identity">)[] {
+export function mirrorTables(stored: readonly PgTable[]): MirrorTable[] {
   const left = [...Object.values(schema), ...stored]
     .filter((one) => is(one, PgTable))
     .map((table) => describe(table as PgTable))
@@ -54,16 +61,7 @@ export interface StoredTable extends BackedUpTable {
 
 /** The tables of our schemas in a database, with the columns that can be written. */
 export function findTables(tx: TransactionSql): Promise<StoredTable[]> {
-  return tx<StoredTable[]>`
-    select nspname || '.' || relname as name, nspname as schema, format('%I.%I', nspname, relname) as quoted,
-      array_agg(attname::text order by attnum) as columns
-    from pg_class as class
-    join pg_namespace as space on space.oid = relnamespace
-    join pg_attribute on attrelid = class.oid and attnum > 0 and not attisdropped and attgenerated = ''
-    where nspname in ('mirror', 'sync', 'rollup', 'report') and relkind = 'r'
-      and (nspname, relname) not in (('sync', 'definitions'), ('sync', 'migrations'))
-    group by nspname, relname
-    order by 1`;
+  return OUR_TABLES(tx);
 }
 
 export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;

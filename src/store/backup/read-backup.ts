@@ -103,7 +103,7 @@ export type BackupPart =
   /** Comes for each table, also for one without rows. */
   | { kind: "end"; table: BackedUpTable; rows: number };
 
-/** What a backup holds. */
+/** The content of a backup. */
 export interface BackupFacts {
   header: BackupHeader;
   rows: Record<string, number>;
@@ -150,7 +150,7 @@ export async function checkBackup(
   return { header, rows };
 }
 
-/** Whether a file begins as a backup does. */
+/** True where a file begins as a backup does. */
 export async function isBackup(file: string): Promise<boolean> {
   const parts = readBackup(file, new AbortController().signal);
   try {

@@ -58,20 +58,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
   });
 }
 
-/**
- * The last migration before the baseline, at commit 1499eff6. The tables of records, runs and history are the same since;
- * the answers of the reports are left out, so that the next refresh computes them.
- */
-const LAST_BEFORE_BASELINE = "b514d17a92881ea085989e945f2733938673514f14d25b73ca7419ad912a1b43";
-const isBeforeBaseline = ({ migrations }: BackupHeader): boolean =>
-  migrations.at(-1)?.hash === LAST_BEFORE_BASELINE;
-const isLeftOut = (header: BackupHeader, name: string): boolean =>
-  isBeforeBaseline(header) && /^(rollup|report)\./.test(name) && name !== "report.error_rules";
-
-/** How many of the program's migrations the backup had. Throws where it had others. */
-export function countMigrations(header: BackupHeader, file: string): number {
-  if (isBeforeBaseline(header)) return 1;
-  const { migrations, version } = header;
+/** The number of the program's migrations that the backup had. Throws where it had others. */
+export function countMigrations({ migrations, version }: BackupHeader, file: string): number {
   const known = readMigrations();
   const isKnown = migrations.every(({ tag, hash }, at) => known[at]?.tag === tag && known[at]?.hash === hash);
   if (isKnown && migrations.length > 0) return migrations.length;
@@ -102,7 +90,7 @@ async function fillTables(
   { file, signal, onRows }: RestoreOptions,
 ): Promise<void> {
   const tables = matchTables(header, await findTables(tx), file);
-  // What triggers note was noted before, and came with the backup. Foreign keys are checked as ever.
+  // The notes of triggers were made before, and came with the backup. Foreign keys are checked as ever.
   for (const { quoted } of tables) await runText(tx, `alter table ${quoted} disable trigger user`);
   // Migrations wrote some rows, such as the rules for errors.
   await runText(tx, `truncate ${tables.map(({ quoted }) => quoted).join(", ")}`);
@@ -111,7 +99,7 @@ async function fillTables(
   let read = 0;
   try {
     for await (const part of parts) {
-      if (part.kind === "header" || ("table" in part && isLeftOut(header, part.table.name))) continue;
+      if (part.kind === "header") continue;
       if (part.kind === "rows") {
         copy ??= await beginCopy(tx, part.table, signal);
         await copy.write(part.bytes);
@@ -162,9 +150,11 @@ function refusedRows(error: unknown, file: string): unknown {
     : error;
 }
 
-function matchTables(header: BackupHeader, all: readonly StoredTable[], file: string): StoredTable[] {
-  const stored = all.filter(({ name }) => !isLeftOut(header, name));
-  const given = header.tables.filter(({ name }) => !isLeftOut(header, name));
+function matchTables(
+  { tables: given }: BackupHeader,
+  stored: readonly StoredTable[],
+  file: string,
+): StoredTable[] {
   const names = new Set(given.map(({ name }) => name));
   const strange = given.find(({ name }) => !stored.some((table) => table.name === name));
   if (strange !== undefined) throw unusable(file, `the schema has no table ${strange.name}`);
@@ -199,7 +189,7 @@ async function giveNumbers(
   }
 }
 
-/** What was under way when the backup was taken is not under way here. */
+/** A run that was under way when the backup was taken is not under way here. */
 async function settle(tx: TransactionSql): Promise<void> {
   await tx`
     update sync.runs set status = 'interrupted', finished_at = heartbeat_at, error = 'the backup was taken while it ran'

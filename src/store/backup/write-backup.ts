@@ -14,9 +14,9 @@ import { abortable, runText, type Sql, type TransactionSql, withTransaction } fr
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertCurrent } from "../migrate/migrate.ts";
-import { findApplied, readMigrations } from "../migrate/migration-ledger.ts";
+import { readMigrations } from "../migrate/migration-ledger.ts";
 import { withBackupFile } from "./backup-file.ts";
-import { mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
+import { type MirrorTable, mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
 import {
   type BackupFacts,
   type BackupHeader,
@@ -93,7 +93,7 @@ async function writeFrames(options: BackupOptions, handle: FileHandle): Promise<
   return rows;
 }
 
-/** Errors of the disk are told apart from the database's here, where it is sure whose they are. */
+/** Errors of the disk get their words here, where it is sure that they are not the database's. */
 async function append(handle: FileHandle, source: AsyncIterable<Buffer>, file: string): Promise<void> {
   for await (const chunk of source) {
     try {
@@ -164,14 +164,13 @@ async function* inFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 async function describeMirror(
   tx: TransactionSql,
   definitions: Definitions,
-  tables: ReturnType<typeof mirrorTables>,
+  tables: readonly MirrorTable[],
 ): Promise<BackupHeader> {
   // In the snapshot: a migration may have ended since the command began.
   await assertCurrent(tx, definitions);
   const [row] = await tx<{ takenAt: string }[]>`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "takenAt"`;
   if (row === undefined) throw new Error("a select without a table gave no row");
-  const applied = await findApplied(tx);
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
     if (identity === undefined) continue;
@@ -182,9 +181,7 @@ async function describeMirror(
   return {
     version: definitions.version,
     taken_at: row.takenAt,
-    migrations: readMigrations()
-      .filter(({ tag }) => applied.some((one) => one.tag === tag))
-      .map(({ tag, hash }) => ({ tag, hash })),
+    migrations: readMigrations().map(({ tag, hash }) => ({ tag, hash })),
     tables: tables.map(({ name, columns }) => ({ name, columns })),
     numbers,
   };

@@ -48,13 +48,13 @@ export interface ConnectOptions {
   /** The maximum number of connections. @default 4 */
   max?: number;
   onNotice?: (notice: postgres.Notice) => void;
-  /** How long to wait for a new connection, in seconds. A `connect_timeout` in the URL wins. @default 10 */
+  /** The longest wait for a new connection, in seconds. A `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
   /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over the settings in the URL. */
   session?: Record<string, string>;
   /** Says for which session ours wait, 10 s after they began to. Without it only the error with which a wait ends says so. */
   log?: Logger | undefined;
-  /** How long the server says nothing before somebody looks why, in milliseconds; 0: never. @default 10000 */
+  /** After so many milliseconds without a word of the server somebody looks why; 0: never. @default 10000 */
   silentMs?: number | undefined;
 }
 

@@ -69,13 +69,22 @@ export async function copyOut(
   if (failure !== undefined) throw failure.reason;
 }
 
-export type CopyIn = ReturnType<typeof copyIn>;
-
 /**
  * The data of a `copy … from stdin`, on its way to the server. postgres.js does not report a failure to its stream. Instead the
  * next statement fails, and with it the transaction. But the driver accepts no statement before the data is sent.
  */
-export function copyIn(stream: Writable, statement: object) {
+export interface CopyIn {
+  /** Resolves when the chunk is on its way, so a slow server slows the writer. */
+  write(chunk: Buffer): Promise<void>;
+  /** Ends the data, without waiting for the result: the next statement fails where this one did. */
+  end(): void;
+  /** Ends it where the data ran out: none of the rows stay. */
+  cancel(error: unknown): void;
+  /** The server's words where it refused the data; surely there once the next statement has failed. */
+  failure(): Error | null;
+}
+
+export function copyIn(stream: Writable, statement: object): CopyIn {
   const cancel = stream.destroy.bind(stream);
   let failure: Error | null = null;
   // Node destroys a finished stream, and the driver then sends CopyFail, perhaps into the next COPY.
@@ -91,16 +100,12 @@ export function copyIn(stream: Writable, statement: object) {
     },
   });
   return {
-    /** Resolves when the chunk is on its way, so a slow server slows the writer. */
-    write: (chunk: Buffer) =>
+    write: (chunk) =>
       new Promise<void>((resolve, reject) => {
         stream.write(chunk, (error) => (error ? reject(error) : resolve()));
       }),
-    /** Ends the data, without waiting for the result: the next statement fails where this one did. */
     end: () => void stream.end(),
-    /** Ends it where the data ran out: none of the rows stay. */
-    cancel: (error: unknown) => void cancel(error instanceof Error ? error : new Error(String(error))),
-    /** What the server said, where it refused the data; surely there once the next statement has failed. */
+    cancel: (error) => void cancel(error instanceof Error ? error : new Error(String(error))),
     failure: () => failure,
   };
 }

@@ -41,7 +41,7 @@ export function replaceDatabase(url: string, name: string): string {
   return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
 }
 
-/** The same URL for one process: its name ends each application name, so that the server can tell its sessions apart. */
+/** The same URL for one process: its name ends each application name, so that the server knows its sessions from others. */
 export function nameInstance(url: string, instance: string): string {
   return `${url.trim()}${url.includes("?") ? "&" : "?"}${INSTANCE}=${instance}`;
 }
@@ -115,7 +115,7 @@ export function withPassword(url: string, password: string): string {
   return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
 }
 
-/** Whether the URL contains a password. Never throws. */
+/** True where the URL contains a password. Never throws. */
 export function hasPassword(url: string): boolean {
   try {
     return parseDatabaseUrl(url).password !== undefined;

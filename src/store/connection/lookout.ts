@@ -11,7 +11,7 @@ const SILENT: readonly (string | undefined)[] = ["CONNECT_TIMEOUT", "ETIMEDOUT"]
 const FROZEN_AFTER_MS = 300_000;
 
 export interface LookoutDeps {
-  /** How long the server says nothing before this looks. */
+  /** The server is silent for so long before this looks. */
   silentMs: number;
   log: Logger | undefined;
   /** Asks in a new session with the name of those that wait. */

@@ -1,4 +1,4 @@
-/** Who has what a session of ours waits for: the one reader of `pg_locks`, for table locks, row locks and advisory locks. */
+/** Finds the sessions for which ours wait: the one reader of `pg_locks`, for table locks, row locks and advisory locks. */
 import type postgres from "postgres";
 import { counted } from "../../base/text.ts";
 import type { AnySql } from "./sql.ts";
@@ -15,7 +15,7 @@ export interface OtherSession {
   startedAt: string | null;
   /** Since when its transaction is open, in UTC; null without one. */
   inTransactionSince: string | null;
-  /** Whether it runs a statement now. */
+  /** It runs a statement now. */
   isActive: boolean | null;
 }
 

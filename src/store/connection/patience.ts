@@ -27,9 +27,9 @@ export interface PatienceOptions {
    * Called when the server takes no writes any more. Makes the next try use new connections, which may lead to another server.
    */
   renew(): void;
-  /** Whether this server has taken writes before. @default false, until the first call that succeeded */
+  /** This server has taken writes before. @default false, until the first call that succeeded */
   hasWritten?: boolean;
-  /** How long one call keeps trying after its first failure. @default 60000 */
+  /** The time in which one call keeps trying after its first failure. @default 60000 */
   patienceMs?: number;
 }
 

@@ -31,7 +31,7 @@ export interface Statement<T> extends PromiseLike<T> {
   readonly canceller: (statement: Statement<T>) => Promise<void>;
 }
 
-/** Of the statements that were sent over a connection, the server runs the active one. */
+/** Several statements may be sent over a connection. The server runs the active one. */
 type Sent = Statement<unknown> & { readonly active: boolean };
 
 /** A server that does not answer a request to cancel is not waited for any longer. */
@@ -142,7 +142,7 @@ export function writeStatement(statement: SQL): WrittenStatement {
   return { text, params };
 }
 
-interface RunOptions {
+interface StatementOptions {
   /**
    * Keeps the plan in the session, for a statement that runs often with one text. @default planned each time, for its values
    */
@@ -162,7 +162,7 @@ export function keepPlans(tx: TransactionSql): void {
 export function runStatement<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
   statement: SQL,
-  options?: RunOptions,
+  options?: StatementOptions,
 ): postgres.PendingQuery<Row[]> {
   const { text, params } = writeStatement(statement);
   return runText<Row>(sql, text, params, options);
@@ -183,7 +183,7 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
   text: string,
   params: readonly unknown[] = [],
-  { isSingle, ...options }: RunOptions = {},
+  { isSingle, ...options }: StatementOptions = {},
 ): postgres.PendingQuery<Row[]> {
   // The driver knows `simple`, its types do not: without it several statements run where there are no params.
   const kept = KEEPING.has(sql) ? { prepare: true, ...options } : options;
@@ -211,7 +211,7 @@ export function statement<Row extends postgres.MaybeRow = postgres.Row>(name: st
 /** The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after this time. */
 const LOSS_REPORTED_MS = 10_000;
 
-/** Whether the server closes the connection after this error. The transaction is rejected when it does. */
+/** True where the server closes the connection after this error. The transaction is rejected when it does. */
 function endsSession(error: unknown): boolean {
   return error instanceof Error && "severity" in error && /^(FATAL|PANIC)$/.test(String(error.severity));
 }
@@ -317,12 +317,12 @@ export async function withTransaction<T>(
 }
 
 /**
- * What a standby answers when it cancels a query that holds up the changes it must replay: a failed
+ * The answers of a standby that cancels a query because it holds up the changes to replay: a failed
  * serialization, or a deadlock with the replay. A read-only transaction gets neither for another reason.
  */
 const CONFLICTS: readonly (string | undefined)[] = ["40001", "40P01"];
 
-/** Whether a standby cancelled this read, so that the same read may succeed now. */
+/** True where a standby cancelled this read, so that the same read may succeed now. */
 export function isRecoveryConflict(error: unknown): boolean {
   return CONFLICTS.includes(sqlstateOf(error));
 }

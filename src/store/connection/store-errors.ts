@@ -5,6 +5,10 @@ interface Meaning {
   /** Replaces "could not …", because the trouble is the same for every action. The text of the server follows. */
   sentence?: string;
   hint: string;
+  /** A retry of the same work may succeed. */
+  passes?: true;
+  /** The connection was never made. Some of these codes also come from files, but then without an address. */
+  isUnreachable?: true;
 }
 
 /** A lock was not had in the time of `lock_timeout`. */
@@ -12,39 +16,67 @@ export const LOCK_NOT_HAD = "55P03";
 /** A statement was cancelled, by a time limit or by request. */
 export const QUERY_CANCELED = "57014";
 
-const NO_ROUTE = { what: "there is no network route to it", hint: "check host and network, then try again" };
-const CLOSED = {
+const NO_ROUTE: Meaning = {
+  what: "there is no network route to it",
+  hint: "check host and network, then try again",
+  passes: true,
+  isUnreachable: true,
+};
+/** A statement was written to a socket just as the server closed it. */
+const CLOSED: Meaning = {
   what: "the connection was closed",
   hint: "read the server's log, then try again: it restarted, or a limit such as idle_in_transaction_session_timeout ended the session",
+  passes: true,
 };
+const NOT_MIGRATED: Meaning = { hint: "run `docmirror migrate`" };
+const UNKNOWN_ROOT: Meaning = { hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL" };
 
 const MEANINGS: Record<string, Meaning> = {
   ECONNREFUSED: {
     what: "nothing answers there",
     hint: "start Postgres, or correct host and port in DATABASE_URL (without it an embedded Postgres is used)",
+    passes: true,
+    isUnreachable: true,
   },
   ENOENT: {
     what: "there is no such socket",
     hint: "start Postgres, or correct the socket's folder in DATABASE_URL",
+    isUnreachable: true,
   },
-  EACCES: { what: "no right to use that socket", hint: "run as a user who has it, or connect over TCP" },
-  ENOTFOUND: { what: "the host is unknown", hint: "correct the host in DATABASE_URL" },
+  EACCES: {
+    what: "no right to use that socket",
+    hint: "run as a user who has it, or connect over TCP",
+    isUnreachable: true,
+  },
+  ENOTFOUND: { what: "the host is unknown", hint: "correct the host in DATABASE_URL", isUnreachable: true },
   EAI_AGAIN: {
     what: "the host name could not be resolved",
     hint: "check the name in DATABASE_URL and the DNS",
+    passes: true,
+    isUnreachable: true,
   },
   EHOSTUNREACH: NO_ROUTE,
   ENETUNREACH: NO_ROUTE,
-  ETIMEDOUT: { what: "no answer came in time", hint: "check host, port and firewall, then try again" },
+  ETIMEDOUT: {
+    what: "no answer came in time",
+    hint: "check host, port and firewall, then try again",
+    passes: true,
+    isUnreachable: true,
+  },
   CONNECT_TIMEOUT: {
     what: "the server did not reply in time",
     hint: "check that Postgres listens there and not another service, and that the pooler, if any, has free connections; then try again",
+    passes: true,
+    isUnreachable: true,
   },
-  ECONNRESET: { hint: "read the server's log; the server may be restarting, or may not be Postgres" },
-  EPIPE: { hint: "read the server's log; it may be restarting" },
-  CONNECTION_CLOSED: { hint: CLOSED.hint },
+  ECONNRESET: {
+    hint: "read the server's log; the server may be restarting, or may not be Postgres",
+    passes: true,
+  },
+  EPIPE: { hint: "read the server's log; it may be restarting", passes: true },
+  CONNECTION_CLOSED: { hint: CLOSED.hint, passes: true },
   CONNECTION_ENDED: { what: "the connection was already closed here", hint: "try again" },
-  CONNECTION_DESTROYED: { what: "the connection was closed here", hint: "try again" },
+  CONNECTION_DESTROYED: { what: "the connection was closed here", hint: "try again", passes: true },
   ERR_SOCKET_CLOSED: CLOSED,
   ERR_STREAM_DESTROYED: CLOSED,
   ERR_STREAM_WRITE_AFTER_END: CLOSED,
@@ -54,10 +86,8 @@ const MEANINGS: Record<string, Meaning> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: {
     hint: "name its certificate with sslrootcert=FILE in DATABASE_URL, or encrypt without checking: sslmode=require",
   },
-  SELF_SIGNED_CERT_IN_CHAIN: { hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL" },
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
-    hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL",
-  },
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_ROOT,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ROOT,
   ERR_TLS_CERT_ALTNAME_INVALID: {
     hint: "use the host name that is in the server's certificate, or sslmode=verify-ca in DATABASE_URL",
   },
@@ -83,9 +113,9 @@ const MEANINGS: Record<string, Meaning> = {
   "42501": {
     hint: "grant the role the missing rights, or use the role that owns the schemas mirror and sync",
   },
-  "42P01": { hint: "run `docmirror migrate`" },
-  "42703": { hint: "run `docmirror migrate`" },
-  "3F000": { hint: "run `docmirror migrate`" },
+  "42P01": NOT_MIGRATED,
+  "42703": NOT_MIGRATED,
+  "3F000": NOT_MIGRATED,
   "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
   "25006": {
     hint:
@@ -96,20 +126,27 @@ const MEANINGS: Record<string, Meaning> = {
   "57P05": { hint: "raise idle_session_timeout of the role or the database, then try again" },
   WRONG_SERVERS: {
     hint: "wait until a standby has taken over, or correct the hosts or target_session_attrs in DATABASE_URL",
+    passes: true,
   },
-  "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
+  "53300": {
+    hint: "close other clients, or raise max_connections or the role's connection limit",
+    passes: true,
+  },
   "53100": { hint: "free space on the server's disk, then run it again: the stored data is consistent" },
   "53200": { hint: "give the server more memory, or lower its work_mem" },
-  [LOCK_NOT_HAD]: { hint: "another session holds the lock: end it or wait until it is done, then try again" },
-  "57P01": { hint: "the server is stopping or restarting: try again when it is up" },
-  "57P02": { hint: "the server crashed and is recovering: try again in a minute" },
-  "57P03": { hint: "the server is starting or stopping: try again in a minute" },
+  [LOCK_NOT_HAD]: {
+    hint: "another session holds the lock: end it or wait until it is done, then try again",
+    passes: true,
+  },
+  "57P01": { hint: "the server is stopping or restarting: try again when it is up", passes: true },
+  "57P02": { hint: "the server crashed and is recovering: try again in a minute", passes: true },
+  "57P03": { hint: "the server is starting or stopping: try again in a minute", passes: true },
   "57014": {
     hint: "the server cancelled it: look for a session that it waited for, or raise statement_timeout for this role or in DATABASE_URL",
   },
 };
 
-/** What the code alone does not say. A server that speaks another language gets the meaning of the code. */
+/** Meanings that the code alone does not have. A server that speaks another language gets the meaning of the code. */
 const BY_WORDS: readonly [RegExp, Meaning][] = [
   [
     /^time zone ".*" not recognized$/,
@@ -141,30 +178,11 @@ const BY_CLASS: Record<string, Meaning> = {
 export const READ_ONLY = "25006";
 
 /**
- * Codes of passing troubles. All codes of class 08 (connection) and class 40 (rolled back in favour of others) are passing too.
- */
-const PASSING = new Set([
-  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"],
-  ...["CONNECT_TIMEOUT", "CONNECTION_CLOSED", "CONNECTION_DESTROYED"],
-  // A statement was written to a socket just as the server closed it.
-  ...["ERR_SOCKET_CLOSED", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"],
-  // Between the end of a primary and the promotion of its standby.
-  "WRONG_SERVERS",
-  ...["53300", LOCK_NOT_HAD, "57P01", "57P02", "57P03"],
-]);
-
-/**
  * Codes of a database that refuses us: a new password, other rights, a certificate that is over, a database closed for a
  * while, one that takes no writes, a full disk, a statement that took too long.
  */
 const REFUSALS =
   /^(?:25006|28000|28P01|3D000|42501|55000|53\w{3}|57\w{3}|58\w{3}|XX\w{3}|EPROTO|CERT_\w+|\w+_CERT(?:_\w+)?|UNABLE_TO_\w+|ERR_(?:SSL|TLS)_\w+)$/;
-
-/** Codes of a connection that was never made. Some of them also come from files, but then without an address. */
-const UNREACHABLE = new Set([
-  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "CONNECT_TIMEOUT"],
-  ...["ENOENT", "EACCES", "ENOTFOUND", "EAI_AGAIN"],
-]);
 
 /**
  * Makes a StoreError of a driver error. `doing` completes "could not …", such as "read the checkpoint".
@@ -181,12 +199,9 @@ export function toStoreError(error: unknown, doing: string): unknown {
   }
   const meaning = meaningOf(source);
   const facts = { cause: error, sqlstate: source.code };
-  if (UNREACHABLE.has(source.code) && source.address !== undefined) {
-    const { what, hint = "check host and port in DATABASE_URL" } = meaning ?? {};
-    return new StoreError(`Cannot reach Postgres at ${source.address}`, {
-      ...facts,
-      hint: what === undefined ? hint : `${what}: ${hint}`,
-    });
+  if (meaning?.isUnreachable && source.address !== undefined) {
+    const hint = `${meaning.what}: ${meaning.hint}`;
+    return new StoreError(`Cannot reach Postgres at ${source.address}`, { ...facts, hint });
   }
   const words = meaning?.what ?? source.message;
   const where = source.address === undefined ? "" : `${source.address}: `;
@@ -218,14 +233,15 @@ export async function withStoreErrors<T>(doing: string, fn: () => Promise<T>): P
   }
 }
 
-/** Whether a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is taken. */
+/** True where a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is taken. */
 export function isPassing(error: unknown): boolean {
   const code = sqlstateOf(error);
   if (code === undefined) return false;
-  return PASSING.has(code) || (isSqlstate(code) && (code.startsWith("08") || code.startsWith("40")));
+  // Class 08 is the connection, and 40 what was rolled back in favour of others.
+  return MEANINGS[code]?.passes === true || (isSqlstate(code) && /^(?:08|40)/.test(code));
 }
 
-/** Whether to wait for the database. A host name that is unknown now may be known when its container is up again. */
+/** True where the database is worth a wait. A host name that is unknown now may be known when its container is up again. */
 export function isDown(error: unknown): boolean {
   return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
 }

@@ -3,8 +3,19 @@ import { ConfigError } from "../../base/errors.ts";
 
 /** The parameters of libpq that `database-url.ts` reads. */
 const READ = [
-  ...["application_name", "connect_timeout", "dbname", "host", "options", "password", "port", "sslcert"],
-  ...["sslkey", "sslmode", "sslrootcert", "target_session_attrs", "user"],
+  "application_name",
+  "connect_timeout",
+  "dbname",
+  "host",
+  "options",
+  "password",
+  "port",
+  "sslcert",
+  "sslkey",
+  "sslmode",
+  "sslrootcert",
+  "target_session_attrs",
+  "user",
 ];
 
 /** Others of libpq, with the values that ask for what docmirror does anyway. */
@@ -34,7 +45,7 @@ const NAMES = [...READ, ...AS_WE_DO.keys()];
 const OUT = "leave it out: ";
 const NOT_DONE = `${OUT}docmirror does not do what it asks for`;
 
-/** What to do about a parameter that is no setting of a session: of other programs, or of libpq. The first form that fits counts. */
+/** The advice about a parameter that is no setting of a session: of other programs, or of libpq. The first form that fits counts. */
 const ADVICE: readonly (readonly [form: RegExp, advice: string])[] = [
   [
     /^(?:use_?)?(?:ssl|tls)$|^sslaccept$/i,

@@ -7,7 +7,7 @@ export interface ServerAccount {
   name: string;
   /** For `spawn`. Empty when the server runs as the current user. */
   spawnAs: { uid?: number; gid?: number };
-  /** Whether the account can reach this folder through all its parent folders. */
+  /** True where the account can reach this folder through all its parent folders. */
   canEnter(folder: string): boolean;
 }
 

@@ -8,10 +8,26 @@ import { messageOf, StoreError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { foreignOwnerError, type ServerAccount } from "./account.ts";
 
-export type EmbeddedPaths = ReturnType<typeof createPaths>;
+/** The files of an embedded Postgres. All are in the data directory. */
+export interface EmbeddedPaths {
+  dataDir: string;
+  cluster: string;
+  password: string;
+  port: string;
+  log: string;
+  lock: string;
+  /**
+   * The way of the server's account to a folder in the data directory. A `descriptor` must be number 3 of
+   * the child, so that `path` works. Call `close` once the child runs.
+   */
+  seenByServer(
+    account: ServerAccount,
+    name: string,
+  ): { path: string; descriptor: number | undefined; close(): void };
+}
 
 /** Creates the data directory, private to our user. Throws StoreError without a permission or a folder. */
-export function createPaths(dataDirSetting: string) {
+export function createPaths(dataDirSetting: string): EmbeddedPaths {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
   try {
@@ -27,11 +43,7 @@ export function createPaths(dataDirSetting: string) {
     port: join(dataDir, "port"),
     log: join(dataDir, "postgres.log"),
     lock: join(dataDir, "lock"),
-    /**
-     * How the account of the server reaches a folder in the data directory. A `descriptor` must be number 3 of
-     * the child, so that `path` works. Call `close` once the child runs.
-     */
-    seenByServer(account: ServerAccount, name: string) {
+    seenByServer(account, name) {
       if (account.canEnter(dataDir)) {
         return { path: join(dataDir, name), descriptor: undefined, close: () => {} };
       }
@@ -80,7 +92,12 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
   });
 }
 
-export type Binaries = Awaited<ReturnType<typeof findBinaries>>;
+/** The programs of Postgres. */
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+  majorVersion: string;
+}
 
 /** Root copies the programs here when the account of the server cannot enter their folder. */
 const SHARED_COPIES = "/var/lib/docmirror";
@@ -90,7 +107,7 @@ const SHARED_COPIES = "/var/lib/docmirror";
  * used: it installs an exit hook that stops servers, but our server must outlive the command that started it. Throws
  * StoreError when this system has no programs or they do not run.
  */
-export async function findBinaries(account: ServerAccount) {
+export async function findBinaries(account: ServerAccount): Promise<Binaries> {
   const installed = nativeFolder();
   await repairInstall(installed);
   const folder = account.canEnter(installed) ? installed : await copyForAccount(installed, account);

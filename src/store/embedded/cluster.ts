@@ -33,7 +33,7 @@ export interface ClusterOptions {
   paths: EmbeddedPaths;
   binaries: Binaries;
   account: ServerAccount;
-  /** Whether the new files must survive a power cut. */
+  /** The new files must survive a power cut. */
   durable: boolean;
   signal: AbortSignal | undefined;
 }

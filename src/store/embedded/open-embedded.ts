@@ -39,13 +39,22 @@ interface EmbeddedOptions {
   settings?: Record<string, string>;
 }
 
-export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>;
+/** An embedded Postgres that this process has joined. */
+export interface EmbeddedServer {
+  url: string;
+  port: number;
+  logFile: string;
+  /** False when the server was already running. */
+  startedHere: boolean;
+  /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
+  close(): Promise<void>;
+}
 
 const DATABASE = "docmirror";
-/** How long other sessions may stay in the server's list after their clients have left. */
+/** Other sessions may stay in the server's list for so long after their clients have left. */
 const LINGER_MS = 400;
 
-/** Whether there is an embedded Postgres, running or not. Throws StoreError where that cannot be read. */
+/** True where there is an embedded Postgres, running or not. Throws StoreError where that cannot be read. */
 export function hasEmbedded(dataDir: string): boolean {
   try {
     return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
@@ -76,7 +85,7 @@ export function embeddedPasswordFile(dataDir: string): string {
  * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback only, and its
  * password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when aborted.
  */
-export async function openEmbedded(options: EmbeddedOptions) {
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { log, signal } = options;
   const paths = createPaths(options.dataDir);
   try {
@@ -91,9 +100,7 @@ export async function openEmbedded(options: EmbeddedOptions) {
         url,
         port,
         logFile: paths.log,
-        /** False when the server was already running. */
         startedHere,
-        /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
         close: () => {
           closed ??= leave(paths, presence, log);
           return closed;

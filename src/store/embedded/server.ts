@@ -160,7 +160,7 @@ async function readPidFile(paths: EmbeddedPaths): Promise<RunningServer | null> 
   return { pid, port: Number(lines[3]), state: lines[7]?.trim() ?? "starting", writtenAt };
 }
 
-/** Whether that process is the server of this cluster. Its working directory is that of the cluster. */
+/** True where that process is the server of this cluster. Its working directory is that of the cluster. */
 function isOurServer(pid: number, paths: EmbeddedPaths): boolean {
   if (!isAlive(pid)) return false;
   if (process.platform !== "linux") return true;

@@ -1,23 +1,24 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 
-export type Verdict = "equal" | "wrong" | "changed" | "unclear";
+/** The comparison of a record with the service. */
+export type CheckVerdict = "equal" | "wrong" | "changed" | "unclear";
 
 /** A record that differed, which the next check looks at again. */
 export interface Suspect {
   resource: Resource;
   id: string;
-  verdict: Verdict;
+  verdict: CheckVerdict;
   /** Since when the service shows it so, and the hash of that; null where it shows none. */
   at: string;
   hash: string | null;
   fields: string[];
 }
 
-/** What a check found in one list, or in all. `checked` are those that are equal or wrong. */
-export type CheckedList = Record<"records" | "checked" | Verdict, number>;
+/** The result of a check for one list, or for all. `checked` are those that are equal or wrong. */
+export type CheckedList = Record<"records" | "checked" | CheckVerdict, number>;
 
-/** Of the suspects, those that are wrong come first. */
+/** Among the suspects those that are wrong come first. */
 export interface Check {
   lists: Partial<Record<Resource, CheckedList>>;
   suspects: readonly Suspect[];
@@ -29,7 +30,7 @@ export async function noteCheck(sql: Sql, { lists, suspects }: Check): Promise<v
     values (${JSON.stringify(lists)}::text::jsonb, ${JSON.stringify(suspects)}::text::jsonb)`;
 }
 
-/** What the newest check left. */
+/** Those that the newest check left. */
 export async function findSuspects(sql: AnySql): Promise<Suspect[]> {
   const [row] = await sql<
     { suspects: Suspect[] }[]

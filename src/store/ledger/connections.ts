@@ -6,7 +6,7 @@ import { createProbe, type Probe } from "../connection/probe.ts";
 import type { Sql } from "../connection/sql.ts";
 import { createLeases, type Leases } from "./leases.ts";
 
-/** How many connections all work of a process shares. A run uses up to four at once, a refresh one, notices one. */
+/** The connections that all work of a process shares. A run uses up to four at once, a refresh one, notices one. */
 const MOST = 6;
 
 /** The connections of a process to the mirror's database. They are opened when they are used first. */

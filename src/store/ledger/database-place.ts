@@ -1,11 +1,11 @@
 /**
- * Where a database is: on which server, with which history, as which database. `pg_restore` makes other tables, another server
- * has another identifier, and a standby that took over has another timeline. So a run can tell that its database was restored
+ * The place of a database: its server, the history of that, and which of its databases it is. `pg_restore` makes other tables, another
+ * server has another identifier, and a standby that took over has another timeline. So a run knows that its database was restored
  * or copied since the last one. A copy of the files of a stopped server looks like the original.
  */
-import type { Sql } from "../connection/sql.ts";
+import { compose, runStatement, type Sql } from "../connection/sql.ts";
 
-/** Each part is null where the server does not tell it. */
+/** Each part is null where the server refuses to say it. */
 interface Place {
   server: string | null;
   timeline: string | null;
@@ -13,35 +13,38 @@ interface Place {
   ledger: string | null;
 }
 
-type Part = { part: string }[];
-const PARTS: Record<keyof Place, (sql: Sql) => Promise<Part>> = {
-  server: (sql) => sql<Part>`select system_identifier::text as part from pg_control_system()`,
-  timeline: (sql) => sql<Part>`select left(pg_walfile_name(pg_current_wal_lsn()), 8) as part`,
-  database: (sql) => sql<Part>`select oid::text as part from pg_database where datname = current_database()`,
-  ledger: (sql) => sql<Part>`select 'sync.runs'::regclass::oid::text as part`,
+const PARTS = {
+  server: compose`(select system_identifier::text from pg_control_system())`,
+  timeline: compose`left(pg_walfile_name(pg_current_wal_lsn()), 8)`,
+  database: compose`(select oid::text from pg_database where datname = current_database())`,
+  ledger: compose`'sync.runs'::regclass::oid::text`,
 };
+const NAMES = Object.keys(PARTS) as (keyof Place)[];
 
-/** The newest run that a moved database has from before: when it ended, else when it last showed life, in UTC. */
-export interface MovedAfter {
-  runId: number;
-  at: string;
+export interface FoundPlace {
+  place: Place;
+  /** The last run that ended was there too. */
+  isKnown: boolean;
+  /**
+   * The newest run, where the database is elsewhere since: when it ended, else when it last showed life, in UTC. Null when it is not, and
+   * when no run has noted its place yet.
+   */
+  movedAfter: { runId: number; at: string } | null;
 }
 
-export type FoundPlace = Awaited<ReturnType<typeof findPlace>>;
-
-/**
- * Where the database is now, and whether the last run that ended was there too (`isKnown`). `movedAfter` is the last run, if the
- * database is elsewhere since; null when it is not, and when no run has noted its place yet.
- */
-export async function findPlace(sql: Sql) {
+/** Finds the place of the database, and compares it with that of the last run. */
+export async function findPlace(sql: Sql): Promise<FoundPlace> {
   const place = await readPlace(sql);
-  const [noted] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
-  const isKnown = noted !== undefined && isSame(noted.place, place);
-  if (noted === undefined || isKnown) return { place, isKnown, movedAfter: null };
-  const [last] = await sql<MovedAfter[]>`
-    select id as "runId", to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
-    from sync.runs order by id desc limit 1`;
-  return { place, isKnown, movedAfter: last ?? null };
+  const [noted] = await sql<{ place: Place; runId: number; at: string }[]>`
+    select place, last.id as "runId",
+      to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
+    from sync.places
+    cross join lateral (select * from sync.runs order by id desc limit 1) as last
+    order by run_id desc limit 1`;
+  if (noted === undefined) return { place, isKnown: false, movedAfter: null };
+  const { place: last, ...movedAfter } = noted;
+  const isKnown = isSame(last, place);
+  return { place, isKnown, movedAfter: isKnown ? null : movedAfter };
 }
 
 /**
@@ -56,16 +59,25 @@ export async function notePlace(sql: Sql, runId: number, { place, isKnown }: Fou
 }
 
 async function readPlace(sql: Sql): Promise<Place> {
-  const parts = Object.entries(PARTS).map(async ([name, read]) => {
+  const read = async (names: typeof NAMES) => {
+    const parts = names.map((name) => compose`${PARTS[name]} as ${compose.identifier(name)}`);
+    const [row] = await runStatement<Partial<Place>>(
+      sql,
+      compose`select ${compose.join(parts, compose`, `)}`,
+    );
+    return row;
+  };
+  const place: Place = { server: null, timeline: null, database: null, ledger: null };
+  try {
+    Object.assign(place, await read(NAMES));
+  } catch {
     // Managed servers refuse some of these.
-    const rows = await read(sql).catch((): Part => []);
-    return [name, rows[0]?.part ?? null];
-  });
-  return Object.fromEntries(await Promise.all(parts)) as Place;
+    for (const name of NAMES) Object.assign(place, await read([name]).catch(() => null));
+  }
+  return place;
 }
 
-/** What one of the two does not know tells nothing. */
+/** A part that one of the two does not have proves nothing. */
 function isSame(one: Place, other: Place): boolean {
-  const names = Object.keys(PARTS) as (keyof Place)[];
-  return names.every((name) => one[name] === null || other[name] === null || one[name] === other[name]);
+  return NAMES.every((name) => one[name] === null || other[name] === null || one[name] === other[name]);
 }

@@ -4,7 +4,9 @@
  * as fresh as the run that found it so. Its rows are kept.
  */
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../connection/sql.ts";
+import { type AnySql, statement } from "../connection/sql.ts";
+
+const DROPPED_LISTS = statement<DroppedList>("dropped_lists", import.meta.url);
 
 export interface DroppedList {
   resource: Resource;
@@ -14,16 +16,7 @@ export interface DroppedList {
 
 /** The lists that are absent, in the order of `RESOURCES`. */
 export async function findDropped(sql: AnySql): Promise<DroppedList[]> {
-  return sql<DroppedList[]>`
-    select of.resource, gone.since, gone.why
-    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
-    cross join lateral (
-      select min(observed_at) as since, split_part((array_agg(detail order by id desc))[1], ':', 1) as why
-      from sync.drift where drift.resource = of.resource and field = '' and kind = 'vanished' and id > coalesce((
-        select max(id) from sync.drift as back
-        where back.resource = of.resource and field = '' and kind = 'appeared'), 0)
-    ) as gone
-    where gone.since is not null order by place`;
+  return DROPPED_LISTS(sql, { resources: [...RESOURCES] });
 }
 
 /** For people, such as "the service has no build since 2026-11-03: its rows are kept". */

@@ -5,13 +5,13 @@ import type { FileJob } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 import type { jobs } from "../schema/worker.ts";
 
-/** What a job wrote: a file or a folder, and its bytes where they are known. */
+/** The product of a job: a file or a folder, and its bytes where they are known. */
 export interface Made {
   what: string;
   bytes: number | null;
 }
 
-/** How a job ended last. */
+/** The last end of a job. */
 export type JobState = typeof jobs.$inferSelect;
 
 /** Those that ever ran. */

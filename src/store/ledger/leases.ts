@@ -1,6 +1,6 @@
 /**
- * What one process of a mirror does at a time: a run, the lead, the pages of the files. Each is a lease, a row with a term and an end
- * by the clock of Postgres:
+ * The works that one process of a mirror does at a time: a run, the lead, the pages of the files. Each is a lease, a row with a term
+ * and an end by the clock of Postgres:
  *
  *   free ──take: begins a term──▶ held ──keep, each few seconds──▶ held
  *   held ──release, or the session of the holder is gone, or nobody renewed it for 30 s──▶ free
@@ -17,9 +17,9 @@ import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../
 import { LOCK_NOT_HAD, sqlstateOf } from "../connection/store-errors.ts";
 import type { LeaseName } from "../schema/leases.ts";
 
-/** How long a lease lasts that nobody renews. */
+/** A lease that nobody renews lasts so long. */
 const LASTS_MS = 30_000;
-/** How often its holder renews it. */
+/** The time between two renewals by its holder. */
 export const RENEW_MS = 5000;
 /** A takeover waits so long for the open transactions of the last holder. Until the next try the lease counts as held. */
 const LOCK_TIMEOUT = "3s";
@@ -65,7 +65,7 @@ export const isLease = (taken: Lease | Holder): taken is Lease => "keep" in take
  * process end their names with `instance`.
  */
 export function createLeases({ ask }: Probe, { instance, log }: { instance: string; log: Logger }): Leases {
-  /** Whether our connection has a session of its own. Else a pooler lends it one, which outlives us. */
+  /** Our connection has a session of its own. Else a pooler lends it one, which outlives us. */
   let hasSession = false;
 
   /** The session that ends with this process: one row, of nulls behind a pooler. */
@@ -198,7 +198,7 @@ async function oust(tx: TransactionSql, name: LeaseName, { instance, pid, host }
     where instance = ${instance} and name <> ${name} and until > '-infinity'`;
 }
 
-/** Who has it now; null where nobody has. Also a standby says so. */
+/** The process that has it now; null where none has. A standby knows it too. */
 export async function findHolder(sql: AnySql, name: LeaseName): Promise<Holder | null> {
   const [holder] = await sql<Holder[]>`
     select term, instance, pid, host, since, renewed_at from sync.leases as lease where name = ${name} and sync.is_held(lease)`;

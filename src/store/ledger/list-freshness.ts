@@ -1,13 +1,15 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../connection/sql.ts";
+import { type AnySql, statement } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
 
-/** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */
+const LIST_FRESHNESS = statement<ListFreshness>("list_freshness", import.meta.url);
+
+/** The freshness of one list: its newest walk that was whole, or that joined at the head with matching counts. */
 export interface ListFreshness {
   resource: Resource;
   /**
-   * When that walk began, in an earlier run where it was resumed: the mirror has what happened upstream before.
+   * The begin of that walk, in an earlier run where it was resumed: the mirror has what happened upstream before.
    * Where a clock was put back during the walk, it is the end, which is then the earlier moment. Null, like the
    * next two, when there is no such walk.
    */
@@ -18,14 +20,7 @@ export interface ListFreshness {
 
 /** All lists, in the order of `RESOURCES`. The newest walk is that of the newest run, not of the latest time. */
 export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
-  return sql<ListFreshness[]>`
-    select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
-    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
-    left join lateral (
-      select started_at, finished_at, walk from sync.walks
-      where walks.resource = of.resource and is_good order by run_id desc limit 1
-    ) as good on true
-    order by place`;
+  return LIST_FRESHNESS(sql, { resources: [...RESOURCES] });
 }
 
 /**
@@ -50,36 +45,41 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
   return { resource, why };
 }
 
-/** Since when every record of a list was read at least once. Null when that never was. */
+const READ_SINCE = (sql: AnySql, resource: Resource) => sql`
+  select coalesce(read_since, least(started_at, finished_at)) from sync.walks
+  where resource = ${resource} and (walk = 'whole' or read_since is not null) order by run_id desc limit 1`;
+
+/** The moment since which every record of a list was read at least once. Null when that never was. */
 export async function findReadSince(sql: AnySql, resource: Resource): Promise<string | null> {
-  const [row] = await sql<{ since: string | null }[]>`
-    select coalesce(read_since, least(started_at, finished_at)) as since from sync.walks
-    where resource = ${resource} and (walk = 'whole' or read_since is not null) order by run_id desc limit 1`;
+  const [row] = await sql<{ since: string | null }[]>`select (${READ_SINCE(sql, resource)}) as since`;
   return row?.since ?? null;
 }
 
 /** The service shows other dates for most builds, since the run that first met one. Not all of them were read since. */
 export interface DatesInChange {
   since: string;
-  /** How they differ, for people. */
+  /** The difference, for people. */
   detail: string;
 }
 
-/** By what `noteMovedDates` left in `sync.drift`. Null where every build has the date that the service shows. */
+const DATES_IN_CHANGE = (sql: AnySql) => sql`
+  select observed_at as since, detail from sync.drift
+  where resource = 'build' and field = 'date' and kind = 'type_changed' and detail like 'moved %'
+    and observed_at > coalesce((${READ_SINCE(sql, "build")}), '-infinity')
+  order by id desc limit 1`;
+
+/** By the note of `noteMovedDates` in `sync.drift`. Null where every build has the date that the service shows. */
 export async function findDatesInChange(sql: AnySql): Promise<DatesInChange | null> {
-  const readSince = await findReadSince(sql, "build");
-  const [row] = await sql<DatesInChange[]>`
-    select observed_at as since, detail from sync.drift
-    where resource = 'build' and field = 'date' and kind = 'type_changed' and detail like 'moved %'
-      and observed_at > coalesce(${readSince}::timestamptz, '-infinity')
-    order by id desc limit 1`;
+  const [row] = await sql<DatesInChange[]>`${DATES_IN_CHANGE(sql)}`;
   return row ?? null;
 }
 
 export const describeDatesInChange = ({ detail }: DatesInChange) =>
   `the dates of builds are in change (${detail}): reports mix old and new ones until the list was read in full`;
 
-/** Since when every build was read with the date that it has now, as `findReadSince`. */
+/** As `findReadSince`, and each build with the date that it has now. */
 export async function findBuildsReadSince(sql: AnySql): Promise<string | null> {
-  return (await findDatesInChange(sql)) ? null : findReadSince(sql, "build");
+  const [row] = await sql<{ since: string | null }[]>`
+    select (${READ_SINCE(sql, "build")}) as since where not exists (${DATES_IN_CHANGE(sql)})`;
+  return row?.since ?? null;
 }

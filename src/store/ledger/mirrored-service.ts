@@ -1,6 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { type AnySql, compose, runStatement, runText, type Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
+import type { SyncKind } from "../schema/runs.ts";
 
 /** The form of the base URL by which two services are compared. */
 export function serviceUrl(baseUrl: URL): string {
@@ -28,14 +29,16 @@ export async function assertService(sql: Sql, baseUrl: URL): Promise<void> {
   );
 }
 
-/** Stores at each sync which service is mirrored and which resources its root names. */
+/** Stores at each sync which service is mirrored, which resources its root names, and the kind of the run that is planned by that. */
 export async function noteService(
   sql: Sql,
-  facts: { baseUrl: URL; resources: readonly string[]; at: string },
+  service: { baseUrl: URL; resources: readonly string[]; at: string },
+  run: { runId: number; kind: SyncKind },
 ): Promise<void> {
   await sql`
+    with planned as (update sync.runs set kind = ${run.kind} where id = ${run.runId})
     insert into sync.service (base_url, resources, noted_at)
-    values (${serviceUrl(facts.baseUrl)}, ${facts.resources.toSorted()}::text[], ${facts.at}::timestamptz)
+    values (${serviceUrl(service.baseUrl)}, ${service.resources.toSorted()}::text[], ${service.at}::timestamptz)
     on conflict (id) do update set resources = excluded.resources, noted_at = excluded.noted_at`;
 }
 
@@ -55,7 +58,7 @@ export async function moveService(sql: Sql, baseUrl: URL, at: string): Promise<s
 /** The comment on a database that `docmirror demo` filled begins with this. The URL of the service follows. */
 const MARK = "docmirror demo of ";
 
-/** How people are told of which service a mirror is: its host, or `demo`; null before the first sync. */
+/** The name of the mirrored service for people: its host, or `demo`; null before the first sync. */
 export const SERVICE_NAME = compose`(
   select case when starts_with(shobj_description(db.oid, 'pg_database'), ${compose.raw(`'${MARK}'`)}) then 'demo'
     else substring(base_url from '^[a-z]+://([^/]+)') end

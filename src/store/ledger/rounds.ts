@@ -1,6 +1,9 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
+import { type AnySql, type Sql, statement, type TransactionSql } from "../connection/sql.ts";
 import type { Checkpoint, WalkStart } from "./run-ledger.ts";
+
+const SAVE_ROUND = statement("save_round", import.meta.url);
+const BELOW_HEAD = statement<BelowHead>("below_head", import.meta.url);
 
 /** A night of a round. Everything behind one of these records was read in it or later. */
 export interface NightMark {
@@ -13,7 +16,7 @@ export interface NightMark {
 export interface Round extends WalkStart {
   /** The records that it has covered. */
   records: number;
-  /** Where it rests, and what the service counted there. */
+  /** The place where it rests, and the count of the service there. */
   checkpoint: Checkpoint;
   totalCount: number;
   nights: readonly NightMark[];
@@ -31,13 +34,9 @@ export async function findRound(sql: Sql, resource: Resource) {
 
 /** Stores how far a round has come, in the transaction of its pages. Safe to repeat. */
 export async function saveRound(tx: TransactionSql | Sql, resource: Resource, round: Round): Promise<void> {
-  const { beganRunId, startedAt, records, totalCount } = round;
-  const [checkpoint, nights] = [JSON.stringify(round.checkpoint), JSON.stringify(round.nights)];
-  await tx`
-    insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count, nights)
-    values (${resource}, ${beganRunId}, ${startedAt}, ${records}, ${checkpoint}::text::jsonb, ${totalCount}, ${nights}::text::jsonb)
-    on conflict (resource) do update set began_run_id = excluded.began_run_id, started_at = excluded.started_at,
-      records = excluded.records, checkpoint = excluded.checkpoint, total_count = excluded.total_count, nights = excluded.nights`;
+  const { checkpoint, nights, ...facts } = round;
+  const kept = { checkpoint: JSON.stringify(checkpoint), nights: JSON.stringify(nights) };
+  await SAVE_ROUND(tx, { ...facts, ...kept, resource });
 }
 
 /** Forgets the rounds of a list, before a walk of the whole list takes the place of their pages. */
@@ -53,29 +52,22 @@ export async function endRound(tx: TransactionSql | Sql, resource: Resource, ear
       records = null, checkpoint = null, total_count = null, nights = null`;
 }
 
-/** What the newest sync that ended read below the head of the builds. */
+/** The reading of the newest sync that ended, below the head of the builds. */
 export interface BelowHead {
   run_id: number;
   /** Records that its night of a round read again. Null: it had no night, as without a round or where one was not due. */
   round_records: number | null;
-  /** Why that night read nothing, broke off, or ended its round unproven; null where it did none of these. */
+  /** The reason why that night read nothing, broke off, or ended its round unproven; null where it did none of these. */
   round_reason: string | null;
   /** Requests of its search for what came or went. Null without one. */
   search_requests: number | null;
   search_is_done: boolean | null;
-  /** When the round that is under way began, and how many of how many records it has covered. Null where none is. */
+  /** The begin of the round that is under way, and how many of how many records it has covered. Null where none is. */
   round: { began_at: string; records: number; total_count: number } | null;
 }
 
 /** Null before the first sync that read the builds. */
 export async function findBelowHead(sql: AnySql): Promise<BelowHead | null> {
-  const [row] = await sql<BelowHead[]>`
-    select run_id, round_records, round_reason, search_requests, search_is_done, (
-        select jsonb_build_object('began_at', rounds.started_at::text, 'records', rounds.records, 'total_count', rounds.total_count)
-        from sync.rounds where resource = 'build' and checkpoint is not null
-      ) as round
-    from sync.walks join sync.runs on runs.id = run_id
-    where resource = 'build' and kind in ('full', 'incremental') and walks.finished_at is not null
-    order by run_id desc limit 1`;
+  const [row] = await BELOW_HEAD(sql);
   return row ?? null;
 }

@@ -1,18 +1,23 @@
-/** What was done: runs and walks. The right to write is proved in the transaction that writes. */
+/** The record of runs and walks. The right to write is proved in the transaction that writes. */
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
-import { OUTCOMES } from "../../base/metrics/labels.ts";
+import type { OutcomeLabel } from "../../base/metrics/labels.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
 import type { Lease } from "./leases.ts";
 
+const START_RUN = statement<{ runId: number; interrupted: number[] }>("start_run", import.meta.url);
+const FINISH_RUN = statement("finish_run", import.meta.url);
+const START_WALK = statement("start_walk", import.meta.url);
+const RESUMABLE_WALKS = statement<ResumableWalk>("resumable_walks", import.meta.url);
+const COUNT_GAPS = statement<CountGap>("count_gaps", import.meta.url);
+const SAVE_WALK = statement("save_walk", import.meta.url);
 const MERGE_QUIET_ROUNDS = statement("merge_quiet_rounds", import.meta.url);
 
-const COUNTS = ["pages", "records", ...OUTCOMES] as const;
 /** The counts of a walk so far. They are columns of `sync.walks`, under the names of the run summary. */
-export type WalkCounts = Record<(typeof COUNTS)[number], number>;
+export type WalkCounts = Record<"pages" | "records" | OutcomeLabel, number>;
 
 /** Where an interrupted walk resumes: the number of the next page in the walk, and its path and query. */
 export interface Checkpoint {
@@ -40,7 +45,7 @@ export interface RunTotals {
   transitions: number;
   /** Records that were stored, marked or put into quarantine. */
   changed: number;
-  /** How far the service's clock was ahead, in milliseconds. Null when no reply had a usable date. */
+  /** By how many milliseconds the service's clock was ahead. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
   unfinished: Unfinished;
 }
@@ -60,19 +65,10 @@ export async function startRun(
   return withTransaction(sql, async (tx) => {
     await assertMayRun(tx);
     await lease.assertHolds(tx);
-    const [own] = await tx<{ id: number }[]>`
-      select id from sync.runs where status = 'running' and term = ${lease.term}`;
-    if (own) return { runId: own.id, interrupted: [] };
-    const interrupted = await tx<{ id: number }[]>`
-      update sync.runs set status = 'interrupted', finished_at = heartbeat_at,
-        error = 'the process ended without closing its run'
-      where status = 'running' returning id`;
-    const [run] = await tx<{ id: number }[]>`
-      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, term)
-      values (${kind}, 'running', ${startedAt}, now(), ${process.pid}, ${hostname()}, ${lease.term})
-      returning id`;
+    const { term } = lease;
+    const [run] = await START_RUN(tx, { kind, startedAt, term, pid: process.pid, host: hostname() });
     if (!run) throw new Error("the run got no id");
-    return { runId: run.id, interrupted: interrupted.map(({ id }) => id) };
+    return run;
   });
 }
 
@@ -83,33 +79,27 @@ export async function beatHeart(sql: Sql, runId: number): Promise<void> {
   if (beaten.count === 0) throw closedElsewhere(runId);
 }
 
+/** How a run ended. */
+export interface RunEnd {
+  status: Exclude<RunStatus, "running">;
+  finishedAt: string;
+  error: string | null;
+  warnings: string[];
+  /** True for a round of the watch that saw nothing. */
+  isQuiet: boolean;
+}
+
 /** Closes a run. Throws `LockedError` when another run has closed it. Safe to repeat. */
-export async function finishRun(
-  sql: Sql,
-  runId: number,
-  end: {
-    status: Exclude<RunStatus, "running">;
-    finishedAt: string;
-    error: string | null;
-    warnings: string[];
-    /** Whether it is a round of the watch that saw nothing. */
-    isQuiet: boolean;
-  },
-  totals: RunTotals,
-): Promise<void> {
-  const { clockAhead } = totals;
-  const closed = await sql`
-    update sync.runs set status = ${end.status}, finished_at = ${end.finishedAt}, heartbeat_at = now(),
-      error = ${end.error}, warnings = ${end.warnings}, requests = ${totals.requests}, bytes = ${totals.bytes},
-      replaced_nul = ${totals.replacedNul}, references_resolved = ${totals.resolved},
-      references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions},
-      clock_ahead_min_ms = ${clockAhead && toInteger(Math.floor(clockAhead.minMs))},
-      clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))},
-      unfinished = ${JSON.stringify(totals.unfinished)}::text::jsonb,
-      rounds = ${end.isQuiet ? 1 : null}, rounds_first_id = case when ${end.isQuiet} then id end,
-      rounds_since = case when ${end.isQuiet} then started_at end,
-      rounds_requests = ${end.isQuiet ? totals.requests : null}, rounds_bytes = ${end.isQuiet ? totals.bytes : null}
-    where id = ${runId} and (status = 'running' or status = ${end.status} and finished_at = ${end.finishedAt}::timestamptz)`;
+export async function finishRun(sql: Sql, runId: number, end: RunEnd, totals: RunTotals): Promise<void> {
+  const { clockAhead, unfinished } = totals;
+  const closed = await FINISH_RUN(sql, {
+    ...totals,
+    ...end,
+    runId,
+    unfinished: JSON.stringify(unfinished),
+    clockAheadMinMs: clockAhead && toInteger(Math.floor(clockAhead.minMs)),
+    clockAheadMaxMs: clockAhead && toInteger(Math.ceil(clockAhead.maxMs)),
+  });
   if (closed.count === 0) throw closedElsewhere(runId);
 }
 
@@ -136,15 +126,30 @@ export async function startWalk(
   counts: WalkCounts,
   from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
-  await sql`
-    insert into sync.walks (run_id, resource, started_at, began_run_id, pages, records, inserted, updated, unchanged,
-      deleted, restored, quarantined, checkpoint, checkpoint_at)
-    values (${runId}, ${resource}, ${startedAt}, ${beganRunId}, ${counts.pages}, ${counts.records},
-      ${counts.inserted}, ${counts.updated}, ${counts.unchanged}, ${counts.deleted}, ${counts.restored},
-      ${counts.quarantined}, ${from ? JSON.stringify(from.checkpoint) : null}::text::jsonb,
-      ${from?.checkpointAt ?? null}::timestamptz)
-    on conflict (run_id, resource) do update set started_at = excluded.started_at`;
+  await START_WALK(sql, {
+    ...counts,
+    runId,
+    resource,
+    startedAt,
+    beganRunId,
+    checkpoint: from && JSON.stringify(from.checkpoint),
+    checkpointAt: from?.checkpointAt ?? null,
+  });
 }
+
+/** The columns of a walk that goes on. */
+const GOES_ON = {
+  walk: null,
+  reason: null,
+  unstored: null,
+  deficit: null,
+  finishedAt: null,
+  readSince: null,
+  roundRecords: null,
+  roundReason: null,
+  searchRequests: null,
+  searchIsDone: null,
+};
 
 /**
  * Stores the progress of a walk in the transaction of the loaded page. `checkpoint` is null when there is
@@ -161,15 +166,18 @@ export async function saveProgress(
   at: string,
   totalCount: number | null,
 ): Promise<void> {
-  const moved = await tx`
-    with run as (
-      select run.id from sync.runs as run join sync.leases as lease on lease.name = 'run' and lease.term = run.term
-      where run.id = ${runId} and status = 'running' for key share of lease
-    )
-    update sync.walks set ${tx(counts, ...COUNTS)}, total_count = ${totalCount},
-      checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
-    from run where run_id = run.id and resource = ${resource}`;
-  if (moved.count === 0) throw closedElsewhere(runId);
+  const kept = checkpoint && JSON.stringify(checkpoint);
+  await saveWalk(tx, runId, resource, { ...GOES_ON, ...counts, checkpoint: kept, at, totalCount });
+}
+
+async function saveWalk(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  columns: Record<string, unknown>,
+) {
+  const saved = await SAVE_WALK(tx, { ...columns, runId, resource });
+  if (saved.count === 0) throw closedElsewhere(runId);
 }
 
 /** Another run has begun since, and has closed this one. `runId` is null before it was opened. */
@@ -197,16 +205,23 @@ interface WalkEnd {
 }
 
 /** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
-export async function finishWalk(tx: TransactionSql | Sql, runId: number, resource: Resource, end: WalkEnd) {
-  await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt, end.totalCount);
-  const since = end.readSince ?? null;
-  await tx`
-    update sync.walks set walk = ${end.walk}, reason = ${end.reason},
-      unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt},
-      read_since = case when ${since !== null} then least(${since}::timestamptz, ${end.finishedAt}::timestamptz) end,
-      round_records = ${end.night?.records ?? null}, round_reason = ${end.night?.reason ?? null}, search_requests = ${end.search?.requests ?? null},
-      search_is_done = ${end.search?.isDone ?? null}
-    where run_id = ${runId} and resource = ${resource}`;
+export async function finishWalk(
+  tx: TransactionSql | Sql,
+  runId: number,
+  resource: Resource,
+  { counts, checkpoint, night, search, readSince = null, ...end }: WalkEnd,
+): Promise<void> {
+  await saveWalk(tx, runId, resource, {
+    ...end,
+    ...counts,
+    checkpoint: checkpoint && JSON.stringify(checkpoint),
+    at: end.finishedAt,
+    readSince,
+    roundRecords: night?.records ?? null,
+    roundReason: night?.reason ?? null,
+    searchRequests: search?.requests ?? null,
+    searchIsDone: search?.isDone ?? null,
+  });
 }
 
 /** Counts deletions, in the transaction that makes them. They are confirmed after their walk has ended. */
@@ -220,15 +235,7 @@ export async function addDeleted(tx: TransactionSql, runId: number, resource: Re
  * than `until` because a clock was wrong. Rounds of the watch do not count: they read only the head.
  */
 export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
-  return sql<ResumableWalk[]>`
-    select run_id as "runId", coalesce(began_run_id, run_id) as "beganRunId", resource, checkpoint,
-      started_at as "startedAt", checkpoint_at as "checkpointAt", pages, records, inserted, updated, unchanged, deleted, restored, quarantined
-    from unnest(${[...RESOURCES]}::text[]) as of (name)
-    cross join lateral (
-      select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
-      where resource = of.name and kind in ('full', 'incremental') order by run_id desc limit 1
-    ) as newest
-    where checkpoint is not null and checkpoint_at between ${since}::timestamptz and ${until}::timestamptz`;
+  return RESUMABLE_WALKS(sql, { resources: [...RESOURCES], since, until });
 }
 
 /**
@@ -252,15 +259,7 @@ export interface CountGap {
 }
 
 export async function findCountGaps(sql: AnySql): Promise<CountGap[]> {
-  return sql<CountGap[]>`
-    select of.resource, counted, shown
-    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
-    cross join lateral (
-      select total_count as counted, records as shown, deficit - coalesce(unstored, 0) as gap from sync.walks
-      where walks.resource = of.resource and (walk = 'whole' or walk = 'not_whole' and deficit is not null)
-      order by run_id desc limit 1
-    ) as reading
-    where gap <> 0 and counted <> shown order by place`;
+  return COUNT_GAPS(sql, { resources: [...RESOURCES] });
 }
 
 /** For people, such as "the service counts 3,000 builds and shows 1,000". */
@@ -287,7 +286,7 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource) {
 }
 
 /**
- * How far upstream's count differed from the mirror, beyond what `unstored` explains, when it was last
+ * The difference between upstream's count and the mirror, beyond what `unstored` explains, when it was last
  * compared. A walk that broke off has compared nothing, so the result before it still holds.
  */
 export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
@@ -311,7 +310,7 @@ export async function findUnexplainedDeficit(sql: Sql, resource: Resource, { byS
   return row?.walk === "head" ? row.deficit : 0;
 }
 
-/** Whether a sync has found a difference that its search did not settle, and that is still there. */
+/** True where a sync has found a difference that its search did not settle, and that is still there. */
 export async function hasUnsettledDeficit(sql: Sql, resource: Resource): Promise<boolean> {
   if ((await findUnexplainedDeficit(sql, resource)) === 0) return false;
   return (await findUnexplainedDeficit(sql, resource, { bySyncs: true })) !== 0;

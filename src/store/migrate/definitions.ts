@@ -7,6 +7,7 @@ import type { PgTable } from "drizzle-orm/pg-core";
 import { StoreError } from "../../base/errors.ts";
 import { type AnySql, runText, statement, type TransactionSql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
+import type { StoredDefinition } from "./migration-ledger.ts";
 import type { Dictionary } from "./report-comments.ts";
 
 const DEFINED_OBJECTS = statement<DefinedObject>("defined_objects", import.meta.url);
@@ -22,7 +23,7 @@ export interface Definition {
 
 export interface Definitions {
   version: string;
-  /** What the relations and their columns mean. */
+  /** The meaning of the relations and their columns. */
   dictionary: Dictionary;
   /** The same for schema `report_people`. */
   people: Dictionary;
@@ -31,23 +32,27 @@ export interface Definitions {
   inOrder: readonly Definition[];
 }
 
-export type DefinitionChanges = Awaited<ReturnType<typeof findDefinitionChanges>>;
+/** The differences between the definitions of a database and those of the program. */
+export interface DefinitionChanges {
+  /** The database lacks them or has another text, in the order of creation. */
+  changed: readonly Definition[];
+  /** The names of those that the program does not have. */
+  gone: readonly string[];
+  /** The names of those that a later version of the program wrote. */
+  newer: readonly string[];
+  /** The last version that wrote any; null where that is none after this program's. */
+  latest: string | null;
+}
 
-/**
- * Compares the definitions of the database with those of the program. Changes nothing. `changed`: the database lacks them or has
- * another text, in the order of creation; `gone`: the program has none; `newer`: a later version of the program wrote it;
- * `latest`: the last version that wrote any, null where that is none after this program's.
- */
-export async function findDefinitionChanges(sql: AnySql, { version, inOrder }: Definitions) {
-  type Stored = Pick<Definition, "name" | "hash"> & { version: string };
-  const rows = (await hasTable(sql, "definitions"))
-    ? await sql<Stored[]>`select name, hash, version from sync.definitions`
-    : [];
+export function compareDefinitions(
+  rows: readonly StoredDefinition[],
+  { version, inOrder }: Definitions,
+): DefinitionChanges {
   const stored = new Map(rows.map((row) => [row.name, row]));
   const changed = inOrder.filter(({ name, hash }) => stored.get(name)?.hash !== hash);
   const known = new Set(inOrder.map(({ name }) => name));
   const gone = [...stored.keys()].filter((name) => !known.has(name));
-  const newer = [...changed.map(({ name }) => name), ...gone].filter((name) =>
+  const newer = [...names(changed), ...gone].filter((name) =>
     isLater(stored.get(name)?.version ?? "", version),
   );
   const latest = rows.reduce((most, row) => (isLater(row.version, most) ? row.version : most), version);
@@ -62,7 +67,7 @@ export async function applyDefinitions(
 ): Promise<void> {
   if (changed.length === 0 && gone.length === 0) return;
   if (!(await replaceObjects(tx, changed, gone))) await rebuildObjects(tx, changed, gone);
-  await tx`delete from sync.definitions where name = any (${gone})`;
+  await tx`delete from sync.definitions where name = any (${gone as string[]})`;
   const rows = JSON.stringify(changed.map(({ name, hash }) => ({ name, hash })));
   await tx`
     insert into sync.definitions (name, hash, version, defined_at)
@@ -70,7 +75,7 @@ export async function applyDefinitions(
     on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
 }
 
-/** What `applyDefinitions` tries first. Where Postgres refuses to replace, it drops and creates again. */
+/** The first try of `applyDefinitions`. Where Postgres refuses to replace, that drops and creates again. */
 export async function definitionSql(
   sql: AnySql,
   { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,
@@ -82,21 +87,13 @@ export async function definitionSql(
   ].join("\n");
 }
 
-/** From the catalog: to_regclass fails where another program hides its schema from our role. */
-export async function hasTable(sql: AnySql, name: string): Promise<boolean> {
-  const found = await sql`
-    select from pg_class join pg_namespace as space on space.oid = relnamespace
-    where (nspname, relname) = ('sync', ${name})`;
-  return found.length > 0;
-}
-
 /** A pre-release, such as "1.2.0-beta.1", counts as its release. */
 function isLater(version: string, than: string): boolean {
   const [one = "", other = ""] = [version, than].map((text) => text.split("-")[0]);
   return one.localeCompare(other, "en", { numeric: true }) > 0;
 }
 
-// What runs from here on as text is from the files of `src/report`, or has names that the catalog quoted.
+// The text that runs from here on is from the files of `src/report`, or has names that the catalog quoted.
 
 type Created = Pick<Definition, "name" | "text">;
 

@@ -6,6 +6,7 @@ import {
   abortable,
   runText,
   type Sql,
+  statement,
   type TransactionSql,
   withTransaction,
 } from "../connection/sql.ts";
@@ -13,32 +14,49 @@ import { withStoreErrors } from "../connection/store-errors.ts";
 import { tryReserve } from "../ledger/leases.ts";
 import {
   applyDefinitions,
+  compareDefinitions,
   type DefinitionChanges,
   type Definitions,
   definitionSql,
-  findDefinitionChanges,
 } from "./definitions.ts";
 import {
   type AppliedMigration,
-  findApplied,
   type Migration,
   readMigrations,
+  readSchema,
   recordApplied,
+  type StoredSchema,
   takeMigrationTurn,
 } from "./migration-ledger.ts";
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
 import { assertMayMigrate } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
+const LACKING_COLUMNS = statement("lacking_columns", import.meta.url);
+
 const OLDEST_SERVER = 15;
 
-export type MigrationStatus = ReturnType<typeof statusOf>;
+/** The schema of a database, compared with that of this program. */
+export interface MigrationStatus {
+  /** "newer": a later program has migrated or defined something. An empty database is "older". */
+  state: "current" | "older" | "newer";
+  /** It is current, or newer only by additive migrations and by reports that still have every column that this program knows. */
+  usable: boolean;
+  /** Those of the program, in order. `appliedAt` is in UTC, null while pending. `additive`: an older program may go on after it. */
+  migrations: { tag: string; appliedAt: string | null; additive: boolean }[];
+  /** Migrations in the database that this program does not know. */
+  unknown: number;
+  /** Views and functions of the reports that the program defines differently, or does not define. */
+  outdated: string[];
+  /** "the version that made it", with its number where a newer one has defined reports. */
+  maker: string;
+}
 
 export interface MigrationResult {
   applied: string[];
   /** The views and functions of the reports that were created, re-created or dropped. */
   redefined: string[];
-  /** Whether the schema is a later program's, which this one may use. Nothing was done then. */
+  /** The schema is a later program's, which this one may use. Nothing was done then. */
   newer: boolean;
 }
 
@@ -78,14 +96,14 @@ export async function migrate(
 async function takeTurn(tx: TransactionSql, signal: AbortSignal | undefined, lockWaitMs = LOCK_WAIT_MS) {
   // A process that waited must see what the one before has done.
   await tx`set transaction isolation level read committed`;
-  // Who waits for a table keeps all others from it.
+  // A session that waits for a table keeps all others from it.
   await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
   await takeMigrationTurn(tx, signal);
 }
 
 /** Re-creates the definitions that differ, with their comments. Returns the names of those. */
 async function redefine(tx: TransactionSql, definitions: Definitions): Promise<string[]> {
-  const changes = await findDefinitionChanges(tx, definitions);
+  const changes = compareDefinitions((await readSchema(tx)).defined, definitions);
   await applyDefinitions(tx, changes, definitions.version);
   await applyReportComments(tx, definitions.dictionary);
   await applyReportComments(tx, definitions.people, "report_people");
@@ -100,8 +118,9 @@ async function migrateIn(
 ): Promise<MigrationResult> {
   await takeTurn(tx, signal, lockWaitMs);
   const known = readMigrations();
-  const applied = await findApplied(tx);
-  const status = statusOf(known, applied, await findSchemaChanges(tx, definitions));
+  const schema = await readSchema(tx);
+  const { applied } = schema;
+  const status = await judge(tx, schema, definitions);
   if (status.state === "newer") {
     if (!status.usable) throw newerError(status);
     return { applied: [], redefined: [], newer: true };
@@ -114,7 +133,7 @@ async function migrateIn(
     });
   }
   await applyMigrations(tx, missing, signal);
-  // What differs is read again: a migration that had to drop definitions has deleted their rows.
+  // The differences are read again: a migration that had to drop definitions has deleted their rows.
   const redefined = await redefine(tx, definitions);
   return { applied: missing.map(({ tag }) => tag), redefined, newer: false };
 }
@@ -134,7 +153,7 @@ export async function migrateAround(
   await takeTurn(tx, signal);
   const known = readMigrations();
   const before = known.slice(0, under);
-  const applied = await findApplied(tx);
+  const { applied } = await readSchema(tx);
   const missing = findMissing(before, applied);
   if (applied.length > 0 && (missing.length > 0 || applied.length > under)) {
     throw new SchemaVersionError("the schema there is not the one that the backup was made of", {
@@ -159,20 +178,21 @@ async function applyMigrations(
   await recordApplied(tx, missing);
 }
 
-/** Which migrations are applied. Changes nothing. An empty database is "older". */
+/** Changes nothing. Throws StoreError. */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   return withStoreErrors("read which migrations are applied", async () =>
-    statusOf(readMigrations(), await findApplied(sql), await findSchemaChanges(sql, definitions)),
+    judge(sql, await readSchema(sql), definitions),
   );
 }
 
 /** The SQL that `migrate` would run. Empty when nothing is pending. */
 export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
   return withStoreErrors("read which migrations are applied", async () => {
-    const migrations = findMissing(readMigrations(), await findApplied(sql)).map(
+    const { applied, defined } = await readSchema(sql);
+    const migrations = findMissing(readMigrations(), applied).map(
       ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
     );
-    const redefined = await definitionSql(sql, await findDefinitionChanges(sql, definitions));
+    const redefined = await definitionSql(sql, compareDefinitions(defined, definitions));
     return [...migrations, redefined].filter((text) => text !== "").join("\n");
   });
 }
@@ -181,11 +201,6 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
 export async function assertCurrent(sql: AnySql, definitions: Definitions): Promise<void> {
   const status = assertUsable(await migrationStatus(sql, definitions));
   if (status.state === "newer") throw newerError(status);
-}
-
-/** Throws SchemaVersionError unless this program may use the database. */
-export async function assertSchemaUsable(sql: Sql, definitions: Definitions): Promise<MigrationStatus> {
-  return assertUsable(await migrationStatus(sql, definitions));
 }
 
 /** Throws SchemaVersionError unless this program may use a database in this state. */
@@ -198,7 +213,7 @@ export function assertUsable(status: MigrationStatus): MigrationStatus {
   );
 }
 
-/** Whether a later program defined the reports. Their stored answers are left to it and its formulas. */
+/** True where a later program defined the reports. Their stored answers are left to it and its formulas. */
 export async function areReportsLater(sql: AnySql, definitions: Definitions): Promise<boolean> {
   const { state, outdated } = await migrationStatus(sql, definitions);
   return state === "newer" && outdated.length > 0;
@@ -252,29 +267,22 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
-type SchemaChanges = DefinitionChanges & { isLacking: boolean };
-
-async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
-  const changes = await findDefinitionChanges(sql, definitions);
-  const isOther = namesOf(changes).length > 0;
-  return { ...changes, isLacking: isOther && (await isLackingColumns(sql, definitions.dictionary)) };
-}
-
-/** Whether the database lacks columns of `report` that this program reads. */
+/** True where the database lacks columns of `report` that this program reads. */
 async function isLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<boolean> {
   const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
     Object.keys(columns).map((column) => ({ relation, column })),
   );
-  const lacking = await sql`
-    select from jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) as known (relation text, "column" text)
-    where not exists (
-      select from pg_attribute join pg_class as class on class.oid = attrelid join pg_namespace as space on space.oid = relnamespace
-      where nspname = 'report' and relname = relation and attname = "column" and attnum > 0 and not attisdropped
-    )`;
+  const lacking = await LACKING_COLUMNS(sql, { known: JSON.stringify(known) });
   return lacking.length > 0;
 }
 
-function statusOf(known: readonly Migration[], applied: readonly AppliedMigration[], changes: SchemaChanges) {
+async function judge(
+  sql: AnySql,
+  { applied, defined }: StoredSchema,
+  definitions: Definitions,
+): Promise<MigrationStatus> {
+  const known = readMigrations();
+  const changes = compareDefinitions(defined, definitions);
   const migrations = known.map((migration) => {
     const entry = applied.find((one) => isSame(one, migration));
     return { tag: migration.tag, appliedAt: entry?.appliedAt ?? null, additive: migration.additive };
@@ -284,20 +292,16 @@ function statusOf(known: readonly Migration[], applied: readonly AppliedMigratio
   const isLacking = migrations.some(({ appliedAt }) => appliedAt === null);
   const isNewer = unknown.length > 0 || changes.newer.length > 0;
   const isOlder = isLacking || outdated.length > 0;
-  const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && !changes.isLacking;
-  const state: "current" | "older" | "newer" = isNewer ? "newer" : isOlder ? "older" : "current";
+  const isOnlyMore = async () =>
+    !isLacking &&
+    unknown.every(({ additive }) => additive) &&
+    !(outdated.length > 0 && (await isLackingColumns(sql, definitions.dictionary)));
   return {
-    /** The database compared with this program. "newer": a later program has migrated or defined something. */
-    state,
-    /** It is current, or newer only by additive migrations and by reports that still have every column that this program knows. */
-    usable: isNewer ? isOnlyMore : !isOlder,
-    /** Those of the program, in order. `appliedAt` is in UTC, null while pending. `additive`: an older program may go on after it. */
+    state: isNewer ? "newer" : isOlder ? "older" : "current",
+    usable: isNewer ? await isOnlyMore() : !isOlder,
     migrations,
-    /** Migrations in the database that this program does not know. */
     unknown: unknown.length,
-    /** Views and functions of the reports that the program defines differently, or does not define. */
     outdated,
-    /** "the version that made it", with its number where a newer one has defined reports. */
     maker: `the version that made it${changes.latest === null ? "" : `, ${changes.latest}`}`,
   };
 }

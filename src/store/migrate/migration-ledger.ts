@@ -2,9 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
-import { SchemaVersionError } from "../../base/errors.ts";
 import { type AnySql, abortable, runText, type TransactionSql } from "../connection/sql.ts";
-import { hasTable } from "./definitions.ts";
 
 /** In the package, however deep this file or the bundle is. */
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
@@ -12,7 +10,7 @@ const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/pa
 export interface Migration {
   tag: string;
   hash: string;
-  /** Whether a program that does not know it may go on. Its first line says so, as `-- additive: …`. */
+  /** A program that does not know it may go on. Its first line says so, as `-- additive: …`. */
   additive: boolean;
   statements: string[];
 }
@@ -57,32 +55,35 @@ export interface AppliedMigration {
   tag: string;
   hash: string;
   appliedAt: string;
-  /** Whether a program that does not know it may go on. */
+  /** As in `Migration`. */
   additive: boolean;
 }
 
-/** The first of the migrations that the baseline replaced. */
-const BEFORE_BASELINE = "0000_create_mirror_and_sync";
+/** A definition of the reports that a database has (`definitions.ts`), and the version of the program that wrote it. */
+export interface StoredDefinition {
+  name: string;
+  hash: string;
+  version: string;
+}
 
-/**
- * The migrations of this database. They may include some that this program does not know. Changes nothing. Throws
- * SchemaVersionError for a schema from before the baseline.
- */
-export async function findApplied(sql: AnySql): Promise<AppliedMigration[]> {
-  if (!(await hasTable(sql, "migrations"))) return [];
-  const applied = await sql<AppliedMigration[]>`
-    select tag, hash, applied_at as "appliedAt", additive from sync.migrations`;
-  if (applied.some(({ tag }) => tag === BEFORE_BASELINE)) {
-    throw new SchemaVersionError(
-      "could not use the database: a docmirror from before the first release made its schema, the last such at commit 1499eff6",
-      {
-        hint:
-          "to keep its data, `git checkout 1499eff6`, `npm ci && npm run build`, `node bin/docmirror.js backup FILE` there, and " +
-          "`docmirror restore FILE` here into a new database; without it, name a new database and run `docmirror sync`",
-      },
-    );
-  }
-  return [...applied];
+/** The schema of a database. Both may include some that this program does not know. */
+export interface StoredSchema {
+  applied: AppliedMigration[];
+  defined: StoredDefinition[];
+}
+
+/** Empty for a database without our schema. Changes nothing. */
+export async function readSchema(sql: AnySql): Promise<StoredSchema> {
+  // From the catalog: to_regclass fails where another program hides its schema from our role.
+  const tables = await sql`
+    select from pg_class join pg_namespace as space on space.oid = relnamespace
+    where (nspname, relname) in (('sync', 'migrations'), ('sync', 'definitions'))`;
+  if (tables.length < 2) return { applied: [], defined: [] };
+  const [schema] = await sql<StoredSchema[]>`
+    select coalesce(json_agg(json_build_object('tag', tag, 'hash', hash, 'appliedAt', applied_at::text, 'additive', additive)), '[]') as applied,
+      (select coalesce(json_agg(json_build_object('name', name, 'hash', hash, 'version', version)), '[]') from sync.definitions) as defined
+    from sync.migrations`;
+  return schema ?? { applied: [], defined: [] };
 }
 
 /** Not a migration: programs must be able to read it before they know which migrations there are. */

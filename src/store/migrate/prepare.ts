@@ -14,7 +14,7 @@ export interface PreparedDatabase {
 }
 
 /** The logs that say already that the schema is a later version's. A worker prepares its database each minute. */
-const told = new WeakSet<Logger>();
+const warned = new WeakSet<Logger>();
 
 /**
  * Makes a database, to which `sql` leads, ready for writes. A database without our schema gets it, and the embedded database is always migrated,
@@ -39,8 +39,8 @@ export async function prepareDatabase(
     return;
   }
   const { state, unknown, outdated } = assertUsable(status);
-  if (state === "newer" && !told.has(log)) {
-    told.add(log);
+  if (state === "newer" && !warned.has(log)) {
+    warned.add(log);
     log.warn(
       { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
       "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",

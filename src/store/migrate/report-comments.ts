@@ -1,4 +1,9 @@
-import { type AnySql, runText } from "../connection/sql.ts";
+import { type AnySql, runText, statement } from "../connection/sql.ts";
+
+const WRONG_COMMENTS = statement<{ relation: string; column: string | null; comment: string; kind: string }>(
+  "wrong_comments",
+  import.meta.url,
+);
 
 /** A relation of schema `report` in words. */
 export interface RelationEntry {
@@ -19,14 +24,7 @@ export async function applyReportComments(sql: AnySql, dictionary: Dictionary, s
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),
   ]);
-  const missing = await sql<{ relation: string; column: string | null; comment: string; kind: string }[]>`
-    select relation, "column", comment, case relkind when 'r' then 'TABLE' else 'VIEW' end as kind
-    from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as wanted (relation text, "column" text, comment text)
-    join pg_class as class on class.relnamespace = ${schema}::regnamespace and class.relname = wanted.relation
-    left join pg_attribute as attribute on attribute.attrelid = class.oid and attribute.attname = wanted.column and not attisdropped
-    where comment is distinct from
-        case when wanted.column is null then obj_description(class.oid, 'pg_class') else col_description(class.oid, attnum) end
-      and (wanted.column is null or attnum is not null)`;
+  const missing = await WRONG_COMMENTS(sql, { wanted: JSON.stringify(wanted), schema });
   if (missing.length === 0) return;
   const statements = missing.map(({ relation, column, kind, comment }) => {
     const text = `'${comment.replaceAll("'", "''")}'`;

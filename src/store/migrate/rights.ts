@@ -67,7 +67,7 @@ export async function assertMayMigrate(sql: AnySql): Promise<void> {
   );
 }
 
-/** What each role may make in this database without a right of its own, for people; empty where that was revoked. */
+/** The things that each role may make in this database without a right of its own, for people; empty where that was revoked. */
 export async function findOpenToAll(sql: Sql): Promise<string> {
   const [row] = await sql<{ temporary: boolean; objects: boolean }[]>`
     select has_database_privilege('public', current_database(), 'temporary') as temporary,

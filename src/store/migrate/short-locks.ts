@@ -16,7 +16,7 @@ export interface ShortLockOptions {
   lockWaitMs: number;
   /** The pause between two tries. @default 1000 */
   pauseMs: number;
-  /** How long to try from the first failure on. @default 300000 */
+  /** The time of all tries from the first failure on. @default 300000 */
   patienceMs: number;
 }
 

@@ -5,7 +5,7 @@ import { bigint, customType, jsonb, pgSchema, timestamp } from "drizzle-orm/pg-c
 
 /** The records of upstream, under upstream's names. */
 export const mirror = pgSchema("mirror");
-/** How the mirror was read: runs, walks, and records that could not be stored. */
+/** The reading of the mirror: runs, walks, and records that could not be stored. */
 export const sync = pgSchema("sync");
 /** The reports: everything that a BI tool needs, and all that its role may read. */
 export const report = pgSchema("report");

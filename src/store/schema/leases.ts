@@ -1,7 +1,7 @@
 import { bigint, integer, text, unique } from "drizzle-orm/pg-core";
 import { moment, sync } from "./columns.ts";
 
-/** What one process at a time may do (`src/store/ledger/leases.ts`). */
+/** The works of which each is done by one process at a time (`src/store/ledger/leases.ts`). */
 export type LeaseName = "run" | "lead" | "content";
 
 export const leases = sync.table(

@@ -79,7 +79,7 @@ export const buildLogs = mirror.table("build_logs", {
   ...longColumnsOf(build),
 });
 
-/** The files of exports that hold logs which were removed here. What is in a file tells it from others. */
+/** The files of exports that hold logs which were removed here. A file is known by its content. */
 export const logFiles = mirror.table("log_files", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
   sha256: bytea().notNull().unique(),

@@ -28,7 +28,7 @@ export const state = rollup.table(
     dear_revision: bigint({ mode: "number" }).notNull().default(-1),
     /** The moment from which on a build that is dated beyond tomorrow counts: the first one. Null without any. */
     next_dated_at: moment(),
-    /** How many builds are dated beyond tomorrow. */
+    /** The number of builds that are dated beyond tomorrow. */
     builds_dated_ahead: integer().notNull().default(0),
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),

@@ -4,7 +4,7 @@ import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts"
 import type { Resource } from "../../resources/resources.ts";
 import { bytea, idText, moment, now, sync } from "./columns.ts";
 
-/** How much of the lists a sync reads. */
+/** The part of the lists that a sync reads. */
 export type SyncKind = "full" | "incremental";
 /** `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to upstream. */
 export type RunKind = RunKindLabel;
@@ -169,7 +169,7 @@ export const quarantine = sync.table(
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
 );
 
-/** Of the lists that are read at their head. The loader maintains it. */
+/** The lists that are read at their head. The loader maintains it. */
 export const lists = sync.table("lists", {
   resource: text().$type<Resource>().primaryKey(),
   live: bigint({ mode: "number" }).notNull(),

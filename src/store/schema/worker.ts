@@ -1,21 +1,20 @@
-/** What the worker keeps beside its runs: where the database is, notices, and how jobs ended. */
+/** The tables of the worker beside its runs: the place of the database, notices, and the ends of jobs. */
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
 import type { FileJob } from "../../base/metrics/labels.ts";
 import { moment, now, sync } from "./columns.ts";
 
-/** Where this database was: the first run that ended there, and what tells that place from others. */
+/** The places of this database: the first run that ended there, and the parts that make it another one (`database-place.ts`). */
 export const places = sync.table("places", {
   run_id: bigint({ mode: "number" }).primaryKey(),
-  /** `Place` in `src/store/ledger/database-place.ts`. */
   place: jsonb().$type<Record<string, string | null>>().notNull(),
   noted_at: moment().notNull().default(now),
 });
 
 /**
  * The outbox of the webhook. A notice is stored before it is sent and stays until the receiver has confirmed it, so
- * it arrives at least once. Receivers tell repetitions by `message_id`.
+ * it arrives at least once. Receivers know repetitions by `message_id`.
  */
 export const notices = sync.table(
   "notices",
@@ -52,10 +51,10 @@ export const mutedProjects = sync.table("muted_projects", {
   muted_at: moment().notNull().default(now),
 });
 
-/** How the jobs that write files ended last. */
+/** The last end of each job that writes files. */
 export const jobs = sync.table("jobs", {
   job: text().$type<FileJob>().primaryKey(),
-  /** When the last good run began; null where none was good. It wrote `what`: a file, or folders without their bytes. */
+  /** The begin of the last good run; null where none was good. It wrote `what`: a file, or folders without their bytes. */
   good_at: moment(),
   what: text(),
   bytes: bigint({ mode: "number" }),

@@ -17,6 +17,16 @@ test("every id of a resource that others refer to is known, also from earlier ru
   expect(loading.keys.resolve({ kind: "foreign" })).toBeNull();
 });
 
+test("all ids are known of a table with more than are read at once", async ({ loading }) => {
+  await loading.sql`
+    insert into mirror.users (id, first_seen_at, changed_at, record_hash)
+    select id, now(), now(), '' from generate_series(1, 10001) as id`;
+  await loading.keys.prepare([]);
+  const known = ["1", "5000", "9999", "10001"].map((id) => loading.keys.resolve(user(id)));
+  expect(known).toEqual(["1", "5000", "9999", "10001"]);
+  expect(loading.keys.isNew("user", "10002")).toBe(true);
+});
+
 test("nothing is surely new in a table that was not read, or held some", async ({ loading }) => {
   expect(loading.keys.isNew("build", "9")).toBe(false);
   await loading.load("build", [wireBuild("1")]);

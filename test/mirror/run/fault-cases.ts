@@ -657,7 +657,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
     "a batch that a full disk refuses to %s ends the run with exit code 4 at once, and nothing of it is left":
       "Postgres' disk is full → 4; at once; the next run resumes",
     "a run whose lease went to another run writes nothing more and ends with exit code 10":
-      "the run's lock goes to another run → 10; nothing more is written",
+      "the run's lease goes to another run → 10; nothing more is written",
   },
   "test/cli/worker/several-workers.test.ts": {
     "go on without a leader that was killed in the middle of a run":

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
-import { startHeart } from "../../../src/mirror/run/with-run.ts";
+import { startHeart } from "../../../src/mirror/run/heart.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -4,12 +4,7 @@ import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
 import type { Definitions } from "../../../src/store/migrate/definitions.ts";
-import {
-  assertSchemaUsable,
-  migrate,
-  migrationStatus,
-  pendingSql,
-} from "../../../src/store/migrate/migrate.ts";
+import { assertUsable, migrate, migrationStatus, pendingSql } from "../../../src/store/migrate/migrate.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
@@ -38,6 +33,8 @@ const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let role: string;
 const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
+/** As a program with these definitions does at its start. */
+const assertUsableBy = async (program: Definitions) => assertUsable(await migrationStatus(sql, program));
 beforeEach(() => {
   role = `reader_${new URL(database.url).pathname.slice(-12)}`;
 });
@@ -214,17 +211,17 @@ test("one text that fails takes all others back, and migrations too", async () =
 test("an older program leaves what a later version defined, a later one asks for migrate", async () => {
   const lacks = expect.stringContaining(`it lacks the new definition of ${OPEN.join(", ")}`);
   const asked = { exitCode: 7, message: lacks, hint: "run `docmirror migrate`" };
-  await expect(assertSchemaUsable(sql, FEWER)).rejects.toMatchObject(asked);
+  await expect(assertUsableBy(FEWER)).rejects.toMatchObject(asked);
   await migrate(database.url, { ...FEWER, version: "1.10.0" });
   const older = { ...definitions, version: "1.9.1" };
   expect(await migrationStatus(sql, older)).toMatchObject({ state: "newer", usable: true, outdated: OPEN });
-  await assertSchemaUsable(sql, older);
+  await assertUsableBy(older);
   const leave = async () =>
     expect(await migrate(database.url, older)).toEqual({ applied: [], redefined: [], newer: true });
   expect(await changedBy(leave)).toEqual([]);
   await sql`drop view report.success_rate_without_platform`;
   const message = expect.stringContaining(`a later version defined ${OPEN.join(", ")}`);
   const refused = { exitCode: 7, message, hint: expect.stringContaining("upgrade") };
-  await expect(assertSchemaUsable(sql, older)).rejects.toMatchObject(refused);
+  await expect(assertUsableBy(older)).rejects.toMatchObject(refused);
   await expect(migrate(database.url, older)).rejects.toMatchObject(refused);
 });

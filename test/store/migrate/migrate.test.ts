@@ -5,9 +5,10 @@ import { silentLog } from "../../../src/base/log.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
+import type { Definitions } from "../../../src/store/migrate/definitions.ts";
 import {
-  assertSchemaUsable,
   assertServerUsable,
+  assertUsable,
   migrate,
   migrationStatus,
   pendingSql,
@@ -22,6 +23,9 @@ import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 const definitions = readDefinitions();
 const database = useDatabase(() => emptyDatabase(2), "test");
 const { sql } = database;
+/** As a program with these definitions does at its start. */
+const assertUsableBy = async (program: Definitions, on = sql) =>
+  assertUsable(await migrationStatus(on, program));
 const useMigrated = () => useDatabase(() => createTestDatabase({ max: 2 }), "test");
 /** The migrations of this program and one more. */
 async function loadNext(migration: string) {
@@ -35,7 +39,7 @@ describe("migrate", () => {
   test("an empty database is older and gets every migration, once", async () => {
     expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older", unknown: 0 });
     const hint = expect.stringContaining("docmirror migrate");
-    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7, hint });
+    await expect(assertUsableBy(definitions, sql)).rejects.toMatchObject({ exitCode: 7, hint });
     const { applied, redefined } = await migrate(database.url, definitions);
     const status = await migrationStatus(sql, definitions);
     expect(status.state).toBe("current");
@@ -80,19 +84,9 @@ describe("migrate", () => {
     await sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`;
     await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
     const hint = expect.stringMatching(/upgrade/);
-    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7, hint });
+    await expect(assertUsableBy(definitions, sql)).rejects.toMatchObject({ exitCode: 7, hint });
     expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
   });
-});
-
-test("a schema from before the baseline is refused, with what to do", async () => {
-  await migrate(database.url, definitions);
-  await sql`insert into sync.migrations values ('0000_create_mirror_and_sync', 'x', now(), false)`;
-  const message = expect.stringContaining("1499eff6");
-  const refusal = { exitCode: 7, message, hint: expect.stringMatching(/backup.*restore/) };
-  for (const use of [migrationStatus, pendingSql])
-    await expect(use(sql, definitions)).rejects.toMatchObject(refusal);
-  await expect(migrate(database.url, definitions)).rejects.toMatchObject(refusal);
 });
 
 describe("a lock that another session holds", () => {
@@ -204,7 +198,7 @@ describe("a database that a later program migrated", () => {
     await redefine();
     const newer = { state: "newer", usable: true, unknown: 1 };
     expect(await migrationStatus(sql, definitions)).toMatchObject(newer);
-    await assertSchemaUsable(sql, definitions);
+    await assertUsableBy(definitions, sql);
     expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: true });
     expect((await refreshReport(database.sql, defaultValues())).isLeft).toBe(true);
   });
@@ -216,7 +210,7 @@ describe("a database that a later program migrated", () => {
 
   test("is not usable where one migration is not", async () => {
     await add(false);
-    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7 });
+    await expect(assertUsableBy(definitions, sql)).rejects.toMatchObject({ exitCode: 7 });
   });
 
   test("is not usable where it lacks a migration of ours, or a column of a report", async () => {

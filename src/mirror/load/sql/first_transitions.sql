@@ -9,8 +9,11 @@ select
     case when created.at <= build.at and (created.is_cut or :isNamed) then 'clock' end
   ), ''),
   :runId, build.request, build.asked_at, case when created.at <= build.at then 'date' else 'unknown' end
-from jsonb_to_recordset(:builds::text::jsonb)
-  as build (id text, state text, date timestamp, asked_at timestamptz, at timestamptz, request text)
+from (
+  select id, state, date, "askedAt" as asked_at, "observedAt" as at, request
+  from jsonb_to_recordset(:builds::text::jsonb)
+    as seen (id text, state text, date timestamp, "askedAt" timestamptz, "observedAt" timestamptz, request text)
+) as build
 -- Where the clocks of the zone are the same on both days around it, the local time has one meaning.
 cross join lateral (
   select (build.date - interval '24 hours') at time zone :zone + interval '24 hours' as before,

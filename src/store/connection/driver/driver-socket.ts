@@ -4,13 +4,13 @@ import { HEAD_BYTES, type SessionSettings, SessionStart } from "./session-start.
 
 const ERROR = "E".charCodeAt(0);
 const READY = "Z".charCodeAt(0);
-/** What the server answers by a "ready": a query and a sync. */
+/** The messages that the server answers by a "ready": a query and a sync. */
 const ASKING = [..."QS"].map((letter) => letter.charCodeAt(0));
 const LONGEST_BYTES = 4096;
 
 /**
- * Why the server ended a session: the sentence of the error with which `bytes` end, and its code. Null when they end otherwise. The driver
- * waits for a "ready" behind each error, which does not come then, and knows nothing but a closed connection.
+ * The server's reason to end a session: the sentence of the error with which `bytes` end, and its code. Null when they end otherwise. The
+ * driver waits for a "ready" behind each error, which does not come then, and knows nothing but a closed connection.
  */
 export function lastWords(bytes: Buffer): string | null {
   const first = Math.max(0, bytes.length - LONGEST_BYTES);

@@ -17,7 +17,7 @@ type Choice = (kind: ServerKind) => boolean;
 const isStandby: Choice = (kind) => kind.isStandby;
 const takesWrites: Choice = (kind) => !kind.isStandby && !kind.isReadOnly;
 
-/** What each value of `target_session_attrs` wants, with the meanings that libpq gives them: a choice for each round over the hosts. */
+/** The servers that each value of `target_session_attrs` wants, as in libpq: a choice for each round over the hosts. */
 export const SESSION_ATTRS: Record<string, readonly Choice[]> = {
   "read-write": [takesWrites],
   "read-only": [(kind) => !takesWrites(kind)],
@@ -169,7 +169,7 @@ export class SessionStart {
     return this.#state;
   }
 
-  /** Whether a pooler lends the sessions. It may give another one to each transaction. Known once it is open. */
+  /** True where a pooler lends the sessions. It may give another one to each transaction. Known once it is open. */
   get isLent(): boolean {
     return !this.#isOwn;
   }

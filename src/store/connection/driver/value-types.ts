@@ -31,7 +31,7 @@ const parseInt8 = (text: string): number | string => {
   return Number.isSafeInteger(value) ? value : text;
 };
 
-/** How values are written and read, by the numbers of their types. The driver would cut times to milliseconds. */
+/** Writes and reads values by the numbers of their types. The driver would cut times to milliseconds. */
 export const VALUE_TYPES = {
   date: { to: 1114, from: [1082, 1083, 1114, 1184, 1186, 1266], serialize: asText, parse: asIs },
   int8: { to: 20, from: [20], serialize: asText, parse: parseInt8 },

@@ -1,0 +1,6 @@
+select field, left(shown.value::text, :most) as service, left(served.value::text, :most) as mirror
+from jsonb_each(:shown::text::jsonb) as shown (field, value)
+full join jsonb_each(:served::text::jsonb) as served (field, value) using (field)
+where shown.value is distinct from served.value and field <> all (:leftOut::text[])
+  -- Lists and details may have different fields.
+  and not (:isDetail and (shown.value is null or served.value is null))

@@ -1,0 +1,13 @@
+with own as (
+  -- It was opened before, and the answer was lost.
+  select id from sync.runs where status = 'running' and term = :term
+), dead as (
+  update sync.runs set status = 'interrupted', finished_at = heartbeat_at, error = 'the process ended without closing its run'
+  where status = 'running' and not exists (select from own)
+  returning id
+), opened as (
+  insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, term)
+  select :kind, 'running', :startedAt::timestamptz, now(), :pid, :host, :term where not exists (select from own)
+  returning id
+)
+select coalesce((select id from own), (select id from opened)) as "runId", array(select id from dead order by id) as interrupted
