@@ -9,7 +9,7 @@ export const configCommand: CommandDeclaration = {
     ["config", "every setting with its value and where it came from"],
     ["config --rate 2 --json", "the same as JSON, as if --rate 2 were given"],
   ],
-  flags: (command) => command.option("--json", "print one JSON document"),
+  hasJson: true,
   run: async ({ settings, out, print }) => {
     const facts = settings.map(({ name, flag, value, source }) => [
       name,

@@ -42,6 +42,7 @@ export const migrateCommand: CommandDeclaration<Options> = {
     ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
     ["migrate --worker docmirror_worker", "a worker that owns no table may use all of them"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .addOption(
@@ -57,8 +58,7 @@ export const migrateCommand: CommandDeclaration<Options> = {
       .option(
         "--worker <role>",
         "give this role, which has to be there, all that a worker needs, and no right to change a table",
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { options }) => {
     const service = options.service === undefined ? null : parseService(options.service);
     // These two never make a mirror.

@@ -41,6 +41,7 @@ export const quarantineCommand: CommandDeclaration<Options> = {
     ["quarantine --retry", "tries all of them again, as after an upgrade"],
   ],
   words: { "--resource": RESOURCES },
+  hasJson: true,
   flags: (command) =>
     command
       .option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`, parseResource)
@@ -51,11 +52,10 @@ export const quarantineCommand: CommandDeclaration<Options> = {
           .default(50)
           .conflicts("retry"),
       )
-      .option("--retry", "try to store them again; exits 3 when some stay")
-      .option("--json", "print one JSON document"),
+      .option("--retry", "try to store them again; exits 3 when some stay"),
   run: (context, { options }) => {
     const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-    return withMirror(context, "quarantine", async (sql, database, connections) => {
+    return withMirror(context, async (sql, database, connections) => {
       if (baseUrl !== null) {
         const { describe } = database;
         return retry(context, { describe, connections }, baseUrl, options.resource ?? null);

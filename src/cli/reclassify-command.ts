@@ -11,10 +11,10 @@ export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
     ["reclassify --dry-run", "what the rules of report.error_rules would change"],
     ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
   ],
-  flags: (command) =>
-    command.option("--dry-run", "count, change nothing").option("--json", "print one JSON document"),
+  hasJson: true,
+  flags: (command) => command.option("--dry-run", "count, change nothing"),
   run: (context, { options }) =>
-    withMirror(context, "reclassify", async (sql) => {
+    withMirror(context, async (sql) => {
       const { config, log, out, signal } = context;
       const isDry = options.dryRun === true;
       const classes = await reclassify({ ...config, sql, isDry, signal, log });

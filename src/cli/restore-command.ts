@@ -15,10 +15,9 @@ export const restoreCommand: CommandDeclaration = {
     ["restore docmirror.backup --data-dir restored", "into a new embedded Postgres; all or nothing"],
     ["restore docmirror.backup", "into the database of DATABASE_URL, which must have no records and runs"],
   ],
+  hasJson: true,
   flags: (command) =>
-    command
-      .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
-      .option("--json", "print one JSON document"),
+    command.argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one"),
   run: async (context, { args: [file = ""] }) => {
     const { config, signal, log, printStored } = context;
     const progress = await context.progress();

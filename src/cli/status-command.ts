@@ -26,14 +26,13 @@ export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
     ["status", "how fresh the mirror is, who leads, the last and next runs, open builds"],
     ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
   ],
+  hasJson: true,
   flags: (command) =>
-    command
-      .option(
-        "--max-age [duration]",
-        "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
-        parsedBy(duration),
-      )
-      .option("--json", "print one JSON document"),
+    command.option(
+      "--max-age [duration]",
+      "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
+      parsedBy(duration),
+    ),
   run: (context, { options: { maxAge } }) => {
     const { config, clock, log, out, print } = context;
     const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
@@ -48,7 +47,7 @@ export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
       log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
       return EXIT.stale;
     };
-    return withMirror(context, "status", show, "reads");
+    return withMirror(context, show, "reads");
   },
 };
 

@@ -23,6 +23,7 @@ export const verifyCommand: CommandDeclaration<{ sample: number; resource?: Reso
     ["verify --wait 26h --json", "looks again, after the next night, at what may have changed"],
   ],
   words: { "--resource": RESOURCES },
+  hasJson: true,
   flags: (command) =>
     command
       .option("--sample <records>", "how many, one request each", wholeFrom(1, 100_000), 300)
@@ -35,11 +36,10 @@ export const verifyCommand: CommandDeclaration<{ sample: number; resource?: Reso
         "--wait <duration>",
         "look again after this time at what may have changed; 0s leaves that to the next check [default 2m]",
         parsedBy(durationUpTo(7 * 86_400_000)),
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { options: { sample, resource: resources = [...RESOURCES], wait: waitMs = 120_000 } }) => {
     const baseUrl = requireBaseUrl(context.config);
-    return withMirror(context, "verify", async (_sql, database, connections) => {
+    return withMirror(context, async (_sql, database, connections) => {
       const settings = { ...context.config, baseUrl };
       const options = {
         ...context,

@@ -28,7 +28,7 @@ export const doctorCommand: CommandDeclaration = {
     ["doctor --json", "the same as JSON"],
     ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
   ],
-  flags: (command) => command.option("--json", "print one JSON document"),
+  hasJson: true,
   run: async (context) => show(await examine(context), context),
   // Without settings nothing else can be tested, so their faults are the whole result.
   onConfigError: (error, context) => show(withoutSettings(error), context),

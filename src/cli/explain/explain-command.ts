@@ -22,11 +22,11 @@ export const explainCommand: CommandDeclaration = {
     ["explain build 4711 --json", "the same, complete, as JSON"],
   ],
   words: { resource: ["build"] },
+  hasJson: true,
   flags: (command) =>
     command
       .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
-      .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
-      .option("--json", "print one JSON document"),
+      .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId)),
   run: (context, { args: [, id = ""] }) => {
     const explain = async (sql: Sql) => {
       const { config, out } = context;
@@ -40,7 +40,7 @@ export const explainCommand: CommandDeclaration = {
       if (build === null) throw notHere(id, explanation);
       return 0;
     };
-    return withMirror(context, "explain", explain, "reads");
+    return withMirror(context, explain, "reads");
   },
 };
 

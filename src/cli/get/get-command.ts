@@ -92,7 +92,7 @@ export const getCommand: CommandDeclaration<Options> = {
         await context.print(reply, () => renderHits(found, out));
         return 0;
       };
-      return withMirror(context, "get", find, "reads");
+      return withMirror(context, find, "reads");
     }
     const { path, read, missing } =
       search === null ? planGet(resource, key, options) : planSearch(search, options);

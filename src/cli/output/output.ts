@@ -11,6 +11,8 @@ export interface Output {
   readonly colour: boolean;
   /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
   readonly columns: number | undefined;
+  /** Whether anything was written: what failed before may be tried again. */
+  readonly hasWritten: boolean;
   /** Resolves when the text was accepted. Await it: a slow reader then slows the command, and fills no memory. */
   write(text: string): Promise<void>;
   /** Writes one JSON document, with control characters escaped. */
@@ -37,6 +39,7 @@ interface OutputDeps {
 
 export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
   let isClosed = false;
+  let hasWritten = false;
 
   function closed(): void {
     if (isClosed) return;
@@ -50,6 +53,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
 
   function write(text: string): Promise<void> {
     if (isClosed) return Promise.resolve();
+    hasWritten = true;
     return new Promise((resolve, reject) => {
       stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
         if (!error) return resolve();
@@ -66,6 +70,9 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     isTty: stream.isTTY === true,
     colour,
     columns: stream.isTTY ? stream.columns || DEFAULT_COLUMNS : undefined,
+    get hasWritten() {
+      return hasWritten;
+    },
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };

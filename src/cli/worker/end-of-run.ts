@@ -5,7 +5,7 @@ import { createTrouble, type Trouble } from "../../base/trouble.ts";
 import { isUpstreamLost } from "../../mirror/api/fates.ts";
 import type { RunSummary } from "../../mirror/lists/summary.ts";
 import { wrapLog } from "../context/run-command.ts";
-import { describeLeft } from "../sync/after-run.ts";
+import { describeLeft } from "../sync/print-summary.ts";
 import { DONE, type JobEnd } from "./worker.ts";
 
 /**

@@ -22,7 +22,8 @@ interface NightlySyncDeps extends JobDeps {
  * and resumes from its checkpoints. A run that is partial for another reason is not tried again.
  */
 export function createNightlySync(deps: NightlySyncDeps): Job {
-  const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
+  const { cron, timezone, runSync, database, ...run } = deps;
+  const { clock, log } = run;
   const runLog = createRunLog(log, clock);
   return {
     name: "sync",
@@ -34,16 +35,8 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
       const connections = await database.ready(signal);
       log.info({ job: "sync" }, "sync started");
       try {
-        const result = await deps.runSync({
-          settings,
-          connections,
-          pace,
-          assertMayRun,
-          clock,
-          log: runLog,
-          signal,
-          ...(rest && { giveWay: rest }),
-        });
+        const options = { ...run, connections, log: runLog, signal };
+        const result = await runSync(rest ? { ...options, giveWay: rest } : options);
         signal.throwIfAborted();
         return endOf(result, log);
       } catch (error) {

@@ -10,13 +10,14 @@ export interface WatchJobDeps extends JobDeps {
   cron: string;
   timezone: string;
   runWatchRound(options: RunOptions): Promise<RunResult>;
-  /** Whether a round without transitions is logged at level info too. @default false: it would hide other lines */
+  /** Logs a round without transitions at level info too. @default false: it would hide other lines */
   logsQuietRounds?: boolean;
 }
 
 /** The watch as a job: a round at each tick. The next round covers one that is missed, fails or meets a running sync. */
 export function createWatchJob(deps: WatchJobDeps): Job {
-  const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
+  const { cron, timezone, runWatchRound, logsQuietRounds = false, database, ...run } = deps;
+  const { pace, clock, log } = run;
   const runLog = createRunLog(log, clock);
   return {
     name: "watch",
@@ -31,18 +32,9 @@ export function createWatchJob(deps: WatchJobDeps): Job {
       }
       const connections = await database.ready(signal);
       try {
-        const run = {
-          settings,
-          connections,
-          pace,
-          assertMayRun,
-          clock,
-          log: runLog,
-          signal,
-        };
-        const result = await deps.runWatchRound(run);
+        const result = await runWatchRound({ ...run, connections, log: runLog, signal });
         signal.throwIfAborted();
-        return endOf(result, log, deps.logsQuietRounds ?? false);
+        return endOf(result, log, logsQuietRounds);
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
         log.debug({ job: "watch", reason: error.message }, "skipped: another run is under way");
