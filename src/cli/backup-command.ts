@@ -9,7 +9,7 @@ import { withMirror } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { wholeFrom } from "./usage/flag-values.ts";
 
-export const backupCommand: CommandDeclaration<{ keep?: number }> = {
+export const command: CommandDeclaration<{ keep?: number }> = {
   settings: ["database"],
   exits: ["unprinted"],
   examples: [

@@ -3,7 +3,7 @@ import { SETTING_KEYS, SETTINGS } from "../base/config/settings.ts";
 import { renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export const configCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: SETTING_KEYS,
   examples: [
     ["config", "every setting with its value and where it came from"],

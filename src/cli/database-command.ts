@@ -5,7 +5,7 @@ import { withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
 /** No other command prints a password, and this one only with `--with-password`. */
-export const databaseCommand: CommandDeclaration<{ withPassword?: true }> = {
+export const command: CommandDeclaration<{ withPassword?: true }> = {
   settings: ["dataDir"],
   exits: ["database"],
   examples: [

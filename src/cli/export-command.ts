@@ -22,7 +22,7 @@ interface Options extends TimeOptions {
   logs?: true;
 }
 
-export const exportCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   exits: ["partial", "unprinted"],
   examples: [
@@ -86,7 +86,7 @@ function render({ relations, full_because }: ExportFacts, out: Output): string {
   const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => {
     return [relation, rows, files.length, files.length - kept];
   });
-  const table = renderTable({ head, right: head.slice(1), rows }, out);
+  const table = renderTable({ head, rows }, out);
   return full_because === null
     ? table
     : `${table}all months are written; of the last export: ${full_because}\n`;

@@ -9,7 +9,7 @@ interface Options {
   dryRun?: true;
 }
 
-export const grantReaderCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database"],
   exits: ["unprinted"],
   examples: [

@@ -31,7 +31,7 @@ interface Options {
 const LISTED = 20;
 const BEGIN_WITHIN_MS = 40_000;
 
-export const notifyCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "notices"],
   exits: ["upstream", "unprinted"],
   examples: [
@@ -177,7 +177,7 @@ function render(outbox: Outbox, { config, out }: CommandContext): string {
   const rows = notices.map(({ state, noted_at, tries, next_try_at, ended_at, summary, error }) => {
     return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
   });
-  const table = renderTable({ head, rows, right: ["tries"] }, out);
+  const table = renderTable({ head, rows }, out);
   const { webhookUrl } = config;
   return (
     (notices.length > 0 ? `${table}\n` : "") +

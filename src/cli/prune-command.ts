@@ -20,7 +20,7 @@ interface Options {
 const MAX_YEARS = 100;
 const YEAR_MS = 365 * 86_400_000;
 
-export const pruneCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "sourceTimezone"],
   exits: ["partial", "unprinted"],
   examples: [

@@ -32,7 +32,7 @@ interface Options {
 /** How many characters of a payload the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
-export const quarantineCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "baseUrl", "reports"],
   exits: ["partial", "locked", "unprinted"],
   examples: [
@@ -88,7 +88,7 @@ async function printList(sql: Sql, { out, signal }: CommandContext, describe: st
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
-    (cells.length > 0 ? `${renderTable({ head, rows: cells, right: ["id"] }, out)}\n` : "") +
+    (cells.length > 0 ? `${renderTable({ head, rows: cells }, out)}\n` : "") +
       `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
       (records > 0 && !filter.all
         ? spellProgram("`docmirror quarantine --retry` tries the records again\n")

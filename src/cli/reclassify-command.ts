@@ -4,7 +4,7 @@ import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
+export const command: CommandDeclaration<{ dryRun?: true }> = {
   settings: ["database", "reports"],
   exits: ["unprinted"],
   examples: [
@@ -22,7 +22,7 @@ export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
         if (classes.length === 0) return "there are no failures to classify\n";
         const head = ["class", "before", isDry ? "by the current rules" : "now"];
         const rows = classes.map((one) => [one.class, one.before, one.after]);
-        return renderTable({ head, right: head.slice(1), rows }, out);
+        return renderTable({ head, rows }, out);
       });
       return EXIT.done;
     }),

@@ -33,7 +33,7 @@ interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
 /** The rows of a table or Markdown where no limit is given. */
 const SHOWN_ROWS = 50;
 
-export const reportCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   examples: [
     ["report", "lists the reports and what each answers"],

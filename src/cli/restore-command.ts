@@ -8,7 +8,7 @@ import { withSql } from "../store/connection/connect.ts";
 import { mirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export const restoreCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["database", "reports"],
   exits: ["locked", "unprinted"],
   examples: [

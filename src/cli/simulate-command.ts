@@ -33,7 +33,7 @@ const day: Parse<Date> = (text) => {
     : { fault: "is not a day such as 2024-05-15" };
 };
 
-export const simulateCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: [],
   examples: [
     ["simulate", "prints the base URL and serves until Ctrl-C"],

@@ -26,7 +26,7 @@ interface Options {
 
 const MOST_SECONDS = 86_400;
 
-export const sqlCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   examples: [
     [

@@ -9,7 +9,7 @@ import { runOnce } from "./sync/run-once.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { withFollowUps } from "./worker/follow-up-jobs.ts";
 import { keepWorking } from "./worker/keep-working.ts";
-import { createWatchJob } from "./worker/watch-job.ts";
+import { createWatchJob } from "./worker/run-jobs.ts";
 
 interface Options {
   once?: true;
@@ -17,7 +17,7 @@ interface Options {
   json?: true;
 }
 
-export const watchCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["requests", "database", "watchCron", "timezone", "watch", "notices"],
   exits: ["partial", "locked", "unprinted"],
   examples: [

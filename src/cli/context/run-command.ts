@@ -19,7 +19,7 @@ import {
 import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
-import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
+import { withPassword } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";
 import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
@@ -229,22 +229,14 @@ export async function fillInPassword(config: Config): Promise<Config> {
 }
 
 /** Warns of each password in a flag: every user of the machine can read the command lines of all processes. */
-function warnOfSecrets({ config, settings }: LoadedConfig, log: Logger): void {
-  for (const { key, name, flag, source } of settings) {
-    if (source !== "flag" || !isSecret(key, config)) continue;
+function warnOfSecrets({ settings }: LoadedConfig, log: Logger): void {
+  for (const { name, flag, source, isMasked } of settings) {
+    if (source !== "flag" || !isMasked) continue;
     log.warn(
       { flag: `--${flag}`, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
       "the password in a flag is visible to all users of this machine in the process list",
     );
   }
-}
-
-function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
-  if (key === "webhookUrl" || key === "webhookSecret" || key === "databasePassword") return true;
-  if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
-  if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
-  // A user name alone may be a token.
-  return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";
 }
 
 const WRITERS: readonly PropertyKey[] = ["fatal", "error", "warn", "info", "debug", "trace"];

@@ -30,7 +30,7 @@ import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.t
 /** Indents what a step does. Its command has its own line, so that it can be copied. */
 const STEP_INDENT = "      ";
 
-export const demoCommand: CommandDeclaration<{ keep?: true }> = {
+export const command: CommandDeclaration<{ keep?: true }> = {
   isForPeople: true,
   settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
   exits: ["partial", "database", "locked"],

@@ -113,9 +113,8 @@ function tableParts({ columns, answer }: AnswerFacts, out: AnswerOutput): Answer
       for (const row of rows) held.push(places.map((place) => cutCell(forPeople(row[place] ?? null))));
     },
     end() {
-      const right = head.filter((_, index) => isNumeric(held, index));
       const look = head === answer ? out : { colour: out.colour };
-      return out.write(renderTable({ head, rows: held, right, mayDrop: true }, look));
+      return out.write(renderTable({ head, rows: held, mayDrop: true }, look));
     },
   };
 }
@@ -182,8 +181,3 @@ function forPeople(cell: AnswerCell): AnswerCell {
 }
 
 const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{1,6}Z$/;
-
-function isNumeric(rows: readonly AnswerRow[], index: number): boolean {
-  const values = rows.map((row) => row[index]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => typeof value === "number");
-}

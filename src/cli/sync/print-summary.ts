@@ -2,7 +2,7 @@ import { counted, grouped } from "../../base/text.ts";
 import type { ContentSummary, RunSummary } from "../../mirror/lists/summary.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { breakLines, type Output } from "../output/output.ts";
+import { breakLines, type Output, paragraph } from "../output/output.ts";
 
 /**
  * Gives the function that prints a summary: a line for each resource and one for the run; on a terminal, rare counts have
@@ -17,9 +17,10 @@ export async function createSummaryPrinter(isJson: boolean) {
 
 function renderSummary(
   run: RunSummary,
-  { columns, colour, isTty }: Output,
+  out: Output,
   renderTable: typeof import("../output/table.ts").renderTable,
 ): string {
+  const { isTty, columns = Number.POSITIVE_INFINITY } = out;
   const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
   const head = isTty ? common : [...common, "restored", "quarantined"];
   const walks = RESOURCES.flatMap((resource) => {
@@ -51,18 +52,13 @@ function renderSummary(
     run.kind === "watch"
       ? ""
       : `, references: ${resolved} resolved, ${unresolved} to records that are not here`;
-  const table =
-    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2) }, { columns, colour })}\n` : "";
+  const table = rows.length > 0 ? `${renderTable({ head, rows }, out)}\n` : "";
   const summary =
     `run ${run.run_id}, ${run.kind}: ${run.status} ` +
     `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
     `${run.transitions} transitions${references}`;
-  const width = columns ?? Infinity;
-  const lines = [
-    ...breakLines(summary, width),
-    ...notes.flatMap((note) => breakLines(note, width - 2).map((line) => `  ${line}`)),
-  ];
-  return `${table}${lines.map((line) => `${line}\n`).join("")}`;
+  const lines = notes.flatMap((note) => breakLines(note, columns - 2).map((line) => `  ${line}\n`));
+  return `${table}${paragraph(summary, out)}${lines.join("")}`;
 }
 
 /** What the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */

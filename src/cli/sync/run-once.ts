@@ -22,8 +22,8 @@ const BEGIN_WITHIN_MS = 14_000;
 export interface RunOnceOptions {
   metricsFile?: string;
   json?: true;
-  /** A line of the log for the time until the database and the service have answered. @default none */
-  announce?: string;
+  /** Called before the database is opened, which may take a moment. */
+  onBegin?(baseUrl: URL): void;
 }
 
 /**
@@ -32,15 +32,14 @@ export interface RunOnceOptions {
  */
 export async function runOnce(
   context: CommandContext,
-  { metricsFile, json, announce }: RunOnceOptions,
+  { metricsFile, json, onBegin }: RunOnceOptions,
   run: (options: RunOptions) => Promise<RunResult & ReportedResult>,
 ): Promise<number> {
   const { config, clock, log, signal } = context;
   const baseUrl = requireBaseUrl(config);
   const webhook = webhookOf(config);
   const metrics = metricsFile === undefined ? null : await openMetricsFile(context, metricsFile);
-  // The origin has no login.
-  if (announce !== undefined) log.info({ service: baseUrl.origin }, announce);
+  onBegin?.(baseUrl);
   try {
     return await withConnections(context, async (database, connections) => {
       const { sql } = connections;

@@ -8,7 +8,7 @@ import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
-import { parseResources } from "../usage/flag-values.ts";
+import { RESOURCES_OPTION } from "../usage/flag-values.ts";
 import { METRICS_FILE_OPTION } from "./metrics-file.ts";
 import { runOnce } from "./run-once.ts";
 
@@ -21,7 +21,7 @@ interface Options {
   json?: true;
 }
 
-export const syncCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["requests", "database", "sync", "notices"],
   exits: ["partial", "locked", "unprinted"],
   examples: [
@@ -40,19 +40,17 @@ export const syncCommand: CommandDeclaration<Options> = {
     command
       .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
       .option("--incremental", "read only the head of the builds, down to what is known")
-      .option(
-        "--resource <names>",
-        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
-        parseResources,
-      )
+      .option(...RESOURCES_OPTION)
       .option(
         "--allow-mass-delete",
         "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
       )
       .option(...METRICS_FILE_OPTION)
       .option("--json", "print the run summary as one JSON document"),
-  run: (context, { options }) =>
-    runOnce(context, { ...options, announce: "sync started" }, async (run) => {
+  run: (context, { options }) => {
+    // The origin has no login.
+    const onBegin = ({ origin: service }: URL) => context.log.info({ service }, "sync started");
+    return runOnce(context, { ...options, onBegin }, async (run) => {
       const progress = await context.progress();
       const result = await withContent(runChecked)({
         ...run,
@@ -64,7 +62,8 @@ export const syncCommand: CommandDeclaration<Options> = {
       });
       progress.stop();
       return result;
-    }),
+    });
+  },
 };
 
 /** The reports are refreshed beside the check: it compares what the run has committed, and a refresh changes none of that. */

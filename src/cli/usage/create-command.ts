@@ -17,7 +17,7 @@ export interface CommandEntry {
   /** One line, as in the list of commands. */
   readonly summary: string;
   /** Loads the command's own file, and all that it imports. */
-  load(): Promise<CommandDeclaration>;
+  load(): Promise<{ readonly command: CommandDeclaration }>;
 }
 
 export interface CommandDeclaration<Options = object> extends CommandBody<Options> {

@@ -15,10 +15,9 @@ import type { CommandDeclaration } from "../usage/create-command.ts";
 import { createFileJobs } from "./file-jobs.ts";
 import { withFollowUps } from "./follow-up-jobs.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
-import { createNightlySync } from "./nightly-sync.ts";
-import { createWatchJob } from "./watch-job.ts";
+import { createNightlySync, createWatchJob } from "./run-jobs.ts";
 
-export const workerCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["requests", "database", "sync", "status", "server", "jobs", "notices"],
   exits: ["locked"],
   examples: [
