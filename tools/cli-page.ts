@@ -55,7 +55,7 @@ const flagsOf = (keys: readonly SettingKey[]) => keys.map((key) => `--${flagOf(S
 
 async function section(entry: CommandEntry): Promise<string> {
   const { name, summary } = entry;
-  const declaration = await entry.load();
+  const { command: declaration } = await entry.load();
   const command = createCommand(entry, declaration);
   const settings = settingsOf(declaration);
   const shared = ["--verbose", "--no-color", ...flagsOf(SETTING_KEYS)];

@@ -13,7 +13,7 @@ export async function completionScript(shell: keyof typeof SCRIPTS): Promise<str
 }
 
 async function describe(entry: CommandEntry): Promise<DescribedCommand> {
-  const declaration = await entry.load();
+  const { command: declaration } = await entry.load();
   const { options, registeredArguments } = createCommand(entry, declaration);
   const valuesOf = (name: string, placeholder: string, choices?: readonly string[]): Values => {
     const words = choices ?? declaration.words?.[name] ?? choicesOfSetting(name);

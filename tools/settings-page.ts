@@ -21,7 +21,7 @@ export async function settingsPage(): Promise<string> {
   for (const { name, load } of COMMANDS) {
     // It prints all settings and uses none.
     if (name === "config") continue;
-    for (const key of settingsOf(await load())) readers.get(key)?.push(name);
+    for (const key of settingsOf((await load()).command)) readers.get(key)?.push(name);
   }
   return `# Settings
 

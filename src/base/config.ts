@@ -20,11 +20,17 @@ export interface SettingInForce {
   readonly name: string;
   readonly flag: string;
   readonly value: string | null;
+  /** Whether a secret in it is masked. */
+  readonly isMasked: boolean;
   /** `flag`, `environment`, `.env`, `file <path>` or `default`. */
   readonly source: string;
 }
 
-export type LoadedConfig = ReturnType<typeof loadConfig>;
+export interface LoadedConfig {
+  readonly config: Readonly<Config>;
+  /** In the order of their declaration. */
+  readonly settings: readonly SettingInForce[];
+}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +49,7 @@ export interface ConfigInput {
  * Reads the settings: flags beat the environment beats `.env` beats defaults. Reads `.env` and the files that
  * `NAME_FILE` names, nothing else. Throws one ConfigError that names every fault at once.
  */
-export function loadConfig(input: ConfigInput = {}) {
+export function loadConfig(input: ConfigInput = {}): LoadedConfig {
   const { env = process.env, cwd = process.cwd(), flags = {}, isTty = false } = input;
   const faults: string[] = [];
   const { variables: dotEnv, faults: unread } = parseDotEnv(
@@ -61,11 +67,13 @@ export function loadConfig(input: ConfigInput = {}) {
     if (parsed && "value" in parsed) values[key] = parsed.value;
     else if (parsed) faults.push(`${given.label}: ${quote(setting, given.text)} ${parsed.fault}`);
     const text = given?.text ?? setting.default;
+    const value = text && (setting.show ?? maskUrl)(text);
     return {
       key,
       name: setting.name,
       flag: flagOf(setting),
-      value: text && (setting.show ?? maskUrl)(text),
+      value,
+      isMasked: value !== text,
       source: given?.source ?? "default",
     };
   });

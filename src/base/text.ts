@@ -32,9 +32,9 @@ export function printableColoured(text: string): string {
   return parts.map((part, place) => (place % 2 === 0 ? printableJson(part) : part)).join("");
 }
 
-/** A whole number, grouped by thousands. */
+/** A whole number, grouped by thousands. Without Intl, whose first use takes 20 ms. */
 export function grouped(count: number): string {
-  return count.toLocaleString("en-US");
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A count with its noun: `1 project`, `1,200 projects`. @default plural: the noun with an s */

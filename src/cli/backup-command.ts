@@ -9,7 +9,7 @@ import { withMirror } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { wholeFrom } from "./usage/flag-values.ts";
 
-export const backupCommand: CommandDeclaration<{ keep?: number }> = {
+export const command: CommandDeclaration<{ keep?: number }> = {
   settings: ["database"],
   exits: ["unprinted"],
   examples: [
@@ -17,6 +17,7 @@ export const backupCommand: CommandDeclaration<{ keep?: number }> = {
     ["backup /backups --keep 14", "adds one to a folder, then removes old ones; for timers"],
     ["backup docmirror.backup --json", "the same; prints what is in it as JSON"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .argument(
@@ -27,10 +28,9 @@ export const backupCommand: CommandDeclaration<{ keep?: number }> = {
         "--keep <number>",
         "keep so many of the newest backups in the folder, and the first one of each of the last twelve months",
         wholeFrom(1, 10_000),
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { args: [file = ""], options: { keep } }) =>
-    withMirror(context, "backup", async (sql) => {
+    withMirror(context, async (sql) => {
       const { clock, log, signal } = context;
       const progress = await context.progress();
       const options: Omit<BackupOptions, "file"> = {

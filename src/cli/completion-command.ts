@@ -3,7 +3,7 @@ import { Argument } from "commander";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
 /** Prints the script of a shell. `npm run docs:cli` writes the scripts from the declarations of all commands. */
-export const completionCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: [],
   examples: [
     ["completion bash > ~/.local/share/bash-completion/completions/docmirror", "for bash-completion"],

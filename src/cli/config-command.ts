@@ -3,13 +3,13 @@ import { SETTING_KEYS, SETTINGS } from "../base/config/settings.ts";
 import { renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export const configCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: SETTING_KEYS,
   examples: [
     ["config", "every setting with its value and where it came from"],
     ["config --rate 2 --json", "the same as JSON, as if --rate 2 were given"],
   ],
-  flags: (command) => command.option("--json", "print one JSON document"),
+  hasJson: true,
   run: async ({ settings, out, print }) => {
     const facts = settings.map(({ name, flag, value, source }) => [
       name,

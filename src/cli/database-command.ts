@@ -5,7 +5,7 @@ import { withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
 /** No other command prints a password, and this one only with `--with-password`. */
-export const databaseCommand: CommandDeclaration<{ withPassword?: true }> = {
+export const command: CommandDeclaration<{ withPassword?: true }> = {
   settings: ["dataDir"],
   exits: ["database"],
   examples: [
@@ -14,10 +14,8 @@ export const databaseCommand: CommandDeclaration<{ withPassword?: true }> = {
     ["database --data-dir /var/lib/docmirror", "the same for another data folder"],
     ["database --json", "the URL, the port and the server's log as JSON"],
   ],
-  flags: (command) =>
-    command
-      .option("--with-password", "print the URL with its password [default: without]")
-      .option("--json", "print one JSON document"),
+  hasJson: true,
+  flags: (command) => command.option("--with-password", "print the URL with its password [default: without]"),
   run: async ({ config, log, signal, print }, { options }) => {
     if (config.databaseUrl !== null) {
       log.warn("DATABASE_URL is set, so other commands use that database; this is the embedded Postgres");

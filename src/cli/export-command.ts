@@ -22,7 +22,7 @@ interface Options extends TimeOptions {
   logs?: true;
 }
 
-export const exportCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   exits: ["partial", "unprinted"],
   examples: [
@@ -31,6 +31,7 @@ export const exportCommand: CommandDeclaration<Options> = {
     ["export --logs --out /data/logs", "adds the logs of finished builds that the folder does not hold yet"],
     ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
   ],
+  hasJson: true,
   flags: (command) =>
     addTimeOptions(
       command
@@ -42,28 +43,26 @@ export const exportCommand: CommandDeclaration<Options> = {
           new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
         )
         .option("--incremental", "keep the files of months that have not changed since the last export"),
-    )
-      .addOption(
-        new Option("--logs", "the logs of finished builds instead; only adds files, as Parquet").conflicts([
-          "format",
-          "incremental",
-          "since",
-          "until",
-        ]),
-      )
-      .option("--json", "print one JSON document"),
+    ).addOption(
+      new Option("--logs", "the logs of finished builds instead; only adds files, as Parquet").conflicts([
+        "format",
+        "incremental",
+        "since",
+        "until",
+      ]),
+    ),
   run: async (context, { options }) => {
     const { clock, config, out, printStored, signal } = context;
     const { out: folder, format, incremental } = options;
     if (options.logs) {
-      const done = await withReports(context, "export", (sql) =>
+      const done = await withReports(context, (sql) =>
         repeatAfterConflict(() => exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal })),
       );
       await printStored({ folder, ...done }, () => renderLogs(done));
       return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
     }
     const { since, until } = readTimes(options, clock.now());
-    const facts = await withReports(context, "export", (sql) =>
+    const facts = await withReports(context, (sql) =>
       repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
     );
     await printStored({ folder, ...facts }, () => render(facts, out));
@@ -87,7 +86,7 @@ function render({ relations, full_because }: ExportFacts, out: Output): string {
   const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => {
     return [relation, rows, files.length, files.length - kept];
   });
-  const table = renderTable({ head, right: head.slice(1), rows }, out);
+  const table = renderTable({ head, rows }, out);
   return full_because === null
     ? table
     : `${table}all months are written; of the last export: ${full_because}\n`;

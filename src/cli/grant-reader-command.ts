@@ -9,7 +9,7 @@ interface Options {
   dryRun?: true;
 }
 
-export const grantReaderCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database"],
   exits: ["unprinted"],
   examples: [
@@ -18,6 +18,7 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
     ["grant-reader support --with-people", "users' names and logins too"],
     ["grant-reader docmirror_serve --interface", "a role for `docmirror serve`, which only reads"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .argument("<role>", "the role that gets the rights, spelled as Postgres stores it")
@@ -26,12 +27,11 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
         "--interface",
         "all that `docmirror serve` reads: the mirrored records too, with users' names and logins",
       )
-      .option("--dry-run", "print the SQL that would run, change nothing")
-      .option("--json", "print one JSON document"),
+      .option("--dry-run", "print the SQL that would run, change nothing"),
   run: async (context, { options, args: [role = ""] }) => {
     const { log, print, printStored } = context;
     const isDry = options.dryRun === true;
-    const grant = await withMirror(context, "grant-reader", async (sql) => {
+    const grant = await withMirror(context, async (sql) => {
       const planned = await planReaderGrant(sql, role, {
         withPeople: options.withPeople === true,
         withInterface: options.interface === true,

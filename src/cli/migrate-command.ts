@@ -19,7 +19,7 @@ import {
 import { grantWorker } from "../store/migrate/rights.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { assertMirrorPlace, withDatabase } from "./context/with-mirror.ts";
-import { breakLines, type Output } from "./output/output.ts";
+import { type Output, paragraph } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
@@ -32,7 +32,7 @@ interface Options {
 
 const CHANGES = ["service", "worker"];
 
-export const migrateCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "reports"],
   exits: ["locked", "unprinted"],
   examples: [
@@ -42,6 +42,7 @@ export const migrateCommand: CommandDeclaration<Options> = {
     ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
     ["migrate --worker docmirror_worker", "a worker that owns no table may use all of them"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .addOption(
@@ -57,8 +58,7 @@ export const migrateCommand: CommandDeclaration<Options> = {
       .option(
         "--worker <role>",
         "give this role, which has to be there, all that a worker needs, and no right to change a table",
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { options }) => {
     const service = options.service === undefined ? null : parseService(options.service);
     // These two never make a mirror.
@@ -134,7 +134,7 @@ function statusText(status: Awaited<ReturnType<typeof migrationStatus>>, describ
   const use = status.usable ? "; this program may use it" : "; upgrade docmirror to use it";
   const usable = status.state === "newer" ? use : "";
   const state = `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`;
-  return `${table}\n${breakLines(state, out.columns ?? Infinity).join("\n")}\n`;
+  return `${table}\n${paragraph(state, out)}`;
 }
 
 async function printPending({ url }: OpenDatabase, { print }: CommandContext): Promise<void> {

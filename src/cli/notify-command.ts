@@ -31,7 +31,7 @@ interface Options {
 const LISTED = 20;
 const BEGIN_WITHIN_MS = 40_000;
 
-export const notifyCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "notices"],
   exits: ["upstream", "unprinted"],
   examples: [
@@ -40,6 +40,7 @@ export const notifyCommand: CommandDeclaration<Options> = {
     ["notify --retry", "sends what waits and what was given up, at once"],
     ["notify --mute pip --for 2d", "notes nothing of this project for two days"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .option("--test", "send a test notice; exits 5 unless the receiver takes it")
@@ -59,14 +60,13 @@ export const notifyCommand: CommandDeclaration<Options> = {
       .option("--for <duration>", "how long, with --mute; units m h d w, as in 2d", parsedBy(duration))
       .addOption(
         new Option("--unmute <project>", "note them again from now on").conflicts(["test", "retry", "for"]),
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { options }) => {
     if (options.mute !== undefined || options.unmute !== undefined || options.for !== undefined)
       return changeMute(context, options);
     if (options.test) return sendTest(context, requireWebhook(context));
     if (options.retry) return retry(context, requireWebhook(context));
-    return withMirror(context, "notify", async (sql, database) => {
+    return withMirror(context, async (sql, database) => {
       const outbox = await listNotices(sql, LISTED);
       const muted_projects = await listMutedProjects(sql);
       await context.print(
@@ -84,7 +84,7 @@ function changeMute(context: CommandContext, { mute, unmute, for: forMs }: Optio
     throw new ConfigError(mute === undefined ? "--for goes with --mute" : "--mute needs --for", {
       hint: "as in `docmirror notify --mute pip --for 2d`",
     });
-  return withMirror(context, "notify", async (sql, database) => {
+  return withMirror(context, async (sql, database) => {
     const slug = mute ?? unmute ?? "";
     await assertNamesKnown(sql, { project: slug });
     if (mute !== undefined) await muteProject(sql, slug, forMs ?? 0);
@@ -150,7 +150,7 @@ function hintOf({ status, error }: ReceiverAnswer): string {
 }
 
 function retry(context: CommandContext, webhook: Webhook): Promise<number> {
-  return withMirror(context, "notify", async (sql, database) => {
+  return withMirror(context, async (sql, database) => {
     const { config, clock, log, signal } = context;
     const again = await retryNotices(sql);
     const sent = { delivered: 0, failed: 0 };
@@ -177,7 +177,7 @@ function render(outbox: Outbox, { config, out }: CommandContext): string {
   const rows = notices.map(({ state, noted_at, tries, next_try_at, ended_at, summary, error }) => {
     return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
   });
-  const table = renderTable({ head, rows, right: ["tries"] }, out);
+  const table = renderTable({ head, rows }, out);
   const { webhookUrl } = config;
   return (
     (notices.length > 0 ? `${table}\n` : "") +

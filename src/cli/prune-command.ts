@@ -20,7 +20,7 @@ interface Options {
 const MAX_YEARS = 100;
 const YEAR_MS = 365 * 86_400_000;
 
-export const pruneCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "sourceTimezone"],
   exits: ["partial", "unprinted"],
   examples: [
@@ -31,6 +31,7 @@ export const pruneCommand: CommandDeclaration<Options> = {
       "removes the logs of builds of before that the export holds",
     ],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .option(
@@ -44,11 +45,10 @@ export const pruneCommand: CommandDeclaration<Options> = {
         parseAge,
       )
       .option("--logs-export <folder>", "the folder of `export --logs`; only logs that it holds are removed")
-      .option("--dry-run", "count what would be removed, remove nothing")
-      .option("--json", "print one JSON document"),
+      .option("--dry-run", "count what would be removed, remove nothing"),
   run: async (context, { options }) => {
     assertWhole(options);
-    return withMirror(context, "prune", async (sql, { describe }) => {
+    return withMirror(context, async (sql, { describe }) => {
       const now = context.clock.now();
       const horizon = horizonOf(now, options.olderThan);
       const isDry = options.dryRun === true;

@@ -32,7 +32,7 @@ interface Options {
 /** How many characters of a payload the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
-export const quarantineCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "baseUrl", "reports"],
   exits: ["partial", "locked", "unprinted"],
   examples: [
@@ -41,6 +41,7 @@ export const quarantineCommand: CommandDeclaration<Options> = {
     ["quarantine --retry", "tries all of them again, as after an upgrade"],
   ],
   words: { "--resource": RESOURCES },
+  hasJson: true,
   flags: (command) =>
     command
       .option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`, parseResource)
@@ -51,11 +52,10 @@ export const quarantineCommand: CommandDeclaration<Options> = {
           .default(50)
           .conflicts("retry"),
       )
-      .option("--retry", "try to store them again; exits 3 when some stay")
-      .option("--json", "print one JSON document"),
+      .option("--retry", "try to store them again; exits 3 when some stay"),
   run: (context, { options }) => {
     const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-    return withMirror(context, "quarantine", async (sql, database, connections) => {
+    return withMirror(context, async (sql, database, connections) => {
       if (baseUrl !== null) {
         const { describe } = database;
         return retry(context, { describe, connections }, baseUrl, options.resource ?? null);
@@ -88,7 +88,7 @@ async function printList(sql: Sql, { out, signal }: CommandContext, describe: st
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
-    (cells.length > 0 ? `${renderTable({ head, rows: cells, right: ["id"] }, out)}\n` : "") +
+    (cells.length > 0 ? `${renderTable({ head, rows: cells }, out)}\n` : "") +
       `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
       (records > 0 && !filter.all
         ? spellProgram("`docmirror quarantine --retry` tries the records again\n")

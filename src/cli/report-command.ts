@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
-import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
+import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf, type Question } from "../report/ask.ts";
 import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
@@ -9,7 +9,14 @@ import { findSpanEnd } from "../report/span-end.ts";
 import { repeatAfterConflict, type TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
-import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
+import {
+  addFormatOptions,
+  createAnswerWriter,
+  type Format,
+  MOST_TABLE_ROWS,
+  printRows,
+  readFormat,
+} from "./output/answer-writer.ts";
 import { breakLines, type Output, textColumns } from "./output/output.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions, wholeFrom } from "./usage/flag-values.ts";
@@ -25,10 +32,8 @@ interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
 
 /** The rows of a table or Markdown where no limit is given. */
 const SHOWN_ROWS = 50;
-/** A table is held in memory until its widths are known. */
-const MOST_TABLE_ROWS = 1000;
 
-export const reportCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   examples: [
     ["report", "lists the reports and what each answers"],
@@ -70,20 +75,15 @@ export const reportCommand: CommandDeclaration<Options> = {
       chooseRows(relation, format, { ...options, ...readTimes(options, end) }, isReplica);
     // Before any database is opened: a wrong choice is refused at once.
     askUntil(now);
-    const hasBom = options.bom === true;
-    let isPrinted = false;
-    const onBegin = () => {
-      isPrinted = true;
-    };
-    await withReports(context, "report", (sql) => {
+    await withReports(context, (sql) => {
       const answer = async () => {
         await assertNamesKnown(sql, options);
         await withSnapshot(sql, async (tx) => {
-          const asked = askUntil(await findSpanEnd(tx, relation, now));
-          await print(context, tx, { format, hasBom }, asked, onBegin);
+          const chosen = askUntil(await findSpanEnd(tx, relation, now));
+          await print(context, tx, format, chosen, options.bom);
         });
       };
-      return repeatAfterConflict(answer, () => !isPrinted);
+      return repeatAfterConflict(answer, () => !context.out.hasWritten);
     });
     return EXIT.done;
   },
@@ -98,7 +98,7 @@ async function writePages(
   if (name !== undefined) throw new ConfigError(`--html writes all pages, and takes no name such as ${name}`);
   const { writeSite } = await import("../page/write-site.ts");
   const { config, clock, log, signal, out } = context;
-  const site = await withReports(context, "report", (sql) =>
+  const site = await withReports(context, (sql) =>
     withSnapshot(
       sql,
       (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople, signal }),
@@ -110,8 +110,18 @@ async function writePages(
   return EXIT.done;
 }
 
-/** What to ask, and how to show it. */
-function chooseRows(relation: Relation, format: Format, options: Options, isReplica: boolean) {
+/** A question, and how its answer is shown. */
+interface ChosenRows {
+  relation: Relation;
+  /** It asks for one row more than is shown, to know whether there are more. */
+  question: Question;
+  shown: number;
+  isLimitGiven: boolean;
+  /** The columns of a table on a terminal; undefined for all. */
+  answer: readonly string[] | undefined;
+}
+
+function chooseRows(relation: Relation, format: Format, options: Options, isReplica: boolean): ChosenRows {
   const isForPeople = format === "table" || format === "md";
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
   if (format === "table" && shown > MOST_TABLE_ROWS) {
@@ -124,10 +134,8 @@ function chooseRows(relation: Relation, format: Format, options: Options, isRepl
   return {
     relation,
     question: askFor(relation, { project, version, type, since, until, limit }),
-    /** How many rows are printed. The question asks for one more, to know whether there are more. */
     shown,
     isLimitGiven: options.limit !== undefined,
-    /** The columns of a table on a terminal; undefined for all. */
     answer: options.wide ? undefined : shownColumns(relation, isReplica),
   };
 }
@@ -141,29 +149,15 @@ function shownColumns(relation: Relation, isReplica: boolean): readonly string[]
 async function print(
   { out, log, signal }: CommandContext,
   tx: TransactionSql,
-  { format, hasBom }: { format: Format; hasBom: boolean },
-  { relation, question, shown, isLimitGiven, answer }: ReturnType<typeof chooseRows>,
-  onBegin: () => void,
+  format: Format,
+  { relation, question, shown, isLimitGiven, answer }: ChosenRows,
+  hasBom: boolean | undefined,
 ): Promise<void> {
   const { columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
-  const writer = createAnswerWriter(format, { columns, facts, hasBom, ...(answer && { answer }) }, out);
-  const batches = readAnswer(tx, question, { signal });
-  // Most of the work comes before the first rows. Until then nothing is printed, so it can be done again.
-  let batch = await batches.next();
-  onBegin();
-  await writer.begin();
-  let printed = 0;
-  let hasMore = false;
-  for (; !batch.done; batch = await batches.next()) {
-    const rows = batch.value;
-    const wanted = rows.slice(0, shown - printed);
-    hasMore = wanted.length < rows.length;
-    printed += wanted.length;
-    await writer.write(wanted);
-  }
-  await writer.end();
+  const writer = createAnswerWriter(format, { columns, facts, hasBom, answer }, out);
+  const { printed, hasMore } = await printRows(readAnswer(tx, question, { signal }), writer, shown);
   if (out.isTty && format === "table" && answer !== undefined && printed > 0)
     log.info({ relation, columns: columns.length }, "some columns are left out; --wide shows all");
   if (printed === 0) log.info({ relation }, "the relation has no such rows");
@@ -173,7 +167,7 @@ async function print(
 }
 
 /** Lists all reports. It needs no database: the names are part of the program. */
-export async function listReports(out: Output, format: Format, filters: AnswerFilters): Promise<number> {
+async function listReports(out: Output, format: Format, filters: AnswerFilters): Promise<number> {
   const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
   if (given.length > 0) {
     throw new ConfigError(`--${given.join(", --")} ${given.length > 1 ? "are" : "is"} for one report`, {
@@ -192,7 +186,6 @@ export async function listReports(out: Output, format: Format, filters: AnswerFi
     return EXIT.done;
   }
   const writer = createAnswerWriter(format, { columns: ["report", "answers", "filters"], facts: {} }, out);
-  await writer.begin();
   await writer.write(rows);
   await writer.end();
   return EXIT.done;

@@ -8,17 +8,16 @@ import { withSql } from "../store/connection/connect.ts";
 import { mirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export const restoreCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["database", "reports"],
   exits: ["locked", "unprinted"],
   examples: [
     ["restore docmirror.backup --data-dir restored", "into a new embedded Postgres; all or nothing"],
     ["restore docmirror.backup", "into the database of DATABASE_URL, which must have no records and runs"],
   ],
+  hasJson: true,
   flags: (command) =>
-    command
-      .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
-      .option("--json", "print one JSON document"),
+    command.argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one"),
   run: async (context, { args: [file = ""] }) => {
     const { config, signal, log, printStored } = context;
     const progress = await context.progress();

@@ -53,7 +53,7 @@ async function createProgram(chosen: string | undefined): Promise<Command> {
     const { name, summary, load } = entry;
     const isChosen = name === chosen;
     program.addCommand(
-      isChosen ? createCommand(entry, await load()) : new Command(name).description(summary),
+      isChosen ? createCommand(entry, (await load()).command) : new Command(name).description(summary),
     );
   }
   return program;

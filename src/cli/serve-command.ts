@@ -15,7 +15,7 @@ import { createKeptDatabase } from "./worker/kept-database.ts";
 
 const CONNECTION = { applicationName: "docmirror serve", max: 1 };
 
-export const serveCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["database", "readUrl", "server", "reports", "status"],
   examples: [
     ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],

@@ -33,13 +33,14 @@ const day: Parse<Date> = (text) => {
     : { fault: "is not a day such as 2024-05-15" };
 };
 
-export const simulateCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: [],
   examples: [
     ["simulate", "prints the base URL and serves until Ctrl-C"],
     ["simulate --port 8000 --speed 600 --start 2024-05-15", "ten virtual minutes pass in a second"],
     ["sync --base-url http://127.0.0.1:8000", "mirrors it, from another terminal"],
   ],
+  hasJson: true,
   flags: (command) =>
     command
       .option("--users <count>", "users at the start [default 800]", COUNT)
@@ -61,8 +62,7 @@ export const simulateCommand: CommandDeclaration<Options> = {
       )
       .option("--host <address>", "where to listen; 0.0.0.0 lets other machines in [default 127.0.0.1]")
       .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
-      .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000))
-      .option("--json", "print one JSON document"),
+      .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000)),
   run: async ({ log, signal, print }, { options }) => {
     const { host = "127.0.0.1", port = 0, start, speed = 1, latencyMs = 0, json, ...worldOptions } = options;
     const { timeZone = "Etc/UTC" } = worldOptions;

@@ -5,7 +5,14 @@ import { becomeReader, READER, readStatement } from "../report/read-statement.ts
 import { repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
-import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
+import {
+  addFormatOptions,
+  createAnswerWriter,
+  type Format,
+  MOST_TABLE_ROWS,
+  printRows,
+  readFormat,
+} from "./output/answer-writer.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { wholeFrom } from "./usage/flag-values.ts";
 
@@ -17,11 +24,9 @@ interface Options {
   timeout: number;
 }
 
-/** A table is held in memory until its widths are known. */
-const MOST_TABLE_ROWS = 1000;
 const MOST_SECONDS = 86_400;
 
-export const sqlCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
   examples: [
     [
@@ -46,27 +51,21 @@ export const sqlCommand: CommandDeclaration<Options> = {
   run: async (context, { options, args: [text = ""] }) => {
     const format = readFormat(options);
     if (text.trim() === "") throw new ConfigError("there is no statement");
-    const { config, signal } = context;
+    const { config, out, signal } = context;
     const isEmbedded = config.databaseUrl === null && config.readUrl === null;
     const role = options.role ?? (isEmbedded ? READER : undefined);
     const limits = { role, timeoutMs: options.timeout * 1000 };
-    const ask = async (sql: Sql) => {
-      let isPrinted = false;
-      const onBegin = () => {
-        isPrinted = true;
+    const ask = (sql: Sql) => {
+      const answer = async (tx: TransactionSql) => {
+        await becomeReader(tx, limits);
+        await print(context, tx, text, format, options.bom === true);
       };
-      const answer = () =>
-        withSnapshot(
-          sql,
-          async (tx) => {
-            await becomeReader(tx, limits);
-            await print(context, tx, text, { format, hasBom: options.bom === true, onBegin });
-          },
-          signal,
-        );
-      await repeatAfterConflict(answer, () => !isPrinted);
+      return repeatAfterConflict(
+        () => withSnapshot(sql, answer, signal),
+        () => !out.hasWritten,
+      );
     };
-    await withReports(context, "sql", ask, { login: "docmirror_sql", role });
+    await withReports(context, ask, { login: "docmirror_sql", role });
     return EXIT.done;
   },
 };
@@ -75,29 +74,24 @@ async function print(
   { out, log }: CommandContext,
   tx: TransactionSql,
   text: string,
-  { format, hasBom, onBegin }: { format: Format; hasBom: boolean; onBegin: () => void },
+  format: Format,
+  hasBom: boolean,
 ): Promise<void> {
   const batches = readStatement(tx, text);
-  let batch = await batches.next();
-  if (batch.done) return;
-  const { columns } = batch.value;
+  const first = await batches.next();
+  if (first.done) return;
+  const { columns } = first.value;
   const twice = columns.find((name, place) => columns.indexOf(name) < place);
   if (format === "json" && twice !== undefined)
     throw new ConfigError(`two columns are called ${twice}, which no JSON object can have`, {
       hint: "give one of them another name by AS",
     });
-  onBegin();
+  const rows = (async function* () {
+    yield first.value.rows;
+    for await (const batch of batches) yield batch.rows;
+  })();
   const writer = createAnswerWriter(format, { columns, facts: {}, hasBom }, out);
-  await writer.begin();
-  for (let held = 0; !batch.done; batch = await batches.next()) {
-    const { rows } = batch.value;
-    const left = format === "table" ? MOST_TABLE_ROWS - held : rows.length;
-    await writer.write(rows.slice(0, left));
-    held += rows.length;
-    if (rows.length > left) {
-      log.info({ shown: MOST_TABLE_ROWS }, "only the first rows are shown; --format csv shows all");
-      break;
-    }
-  }
-  await writer.end();
+  const most = format === "table" ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY;
+  const { printed, hasMore } = await printRows(rows, writer, most);
+  if (hasMore) log.info({ shown: printed }, "only the first rows are shown; --format csv shows all");
 }

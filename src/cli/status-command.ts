@@ -13,27 +13,26 @@ import { describeDropped } from "../store/ledger/dropped-lists.ts";
 import { describeDatesInChange } from "../store/ledger/list-freshness.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
 import { withMirror } from "./context/with-mirror.ts";
-import { breakLines, type Output } from "./output/output.ts";
+import { type Output, paragraph } from "./output/output.ts";
 import { type Cell, renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
 /** `maxAge` is true where the flag has no value: `DOCMIRROR_STALE_AFTER` then. */
-export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
+export const command: CommandDeclaration<{ maxAge?: number | true }> = {
   settings: ["database", "status"],
   exits: ["stale"],
   examples: [
     ["status", "how fresh the mirror is, who leads, the last and next runs, open builds"],
     ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
   ],
+  hasJson: true,
   flags: (command) =>
-    command
-      .option(
-        "--max-age [duration]",
-        "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
-        parsedBy(duration),
-      )
-      .option("--json", "print one JSON document"),
+    command.option(
+      "--max-age [duration]",
+      "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
+      parsedBy(duration),
+    ),
   run: (context, { options: { maxAge } }) => {
     const { config, clock, log, out, print } = context;
     const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
@@ -48,7 +47,7 @@ export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
       log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
       return EXIT.stale;
     };
-    return withMirror(context, "status", show, "reads");
+    return withMirror(context, show, "reads");
   },
 };
 
@@ -57,18 +56,16 @@ const RUNS_SHOWN = 10;
 
 function renderStatus(status: StatusDocument, out: Output): string {
   const { age_ms, oldest_list, clock_faults } = status;
+  const paragraphs = (texts: readonly string[]) => texts.map((text) => paragraph(text, out)).join("");
   const list = `the ${oldest_list.resource} list ${oldest_list.why}`;
-  const paragraphs = (texts: readonly string[]) =>
-    texts.flatMap((text) => breakLines(text, out.columns ?? Infinity).map((line) => `${line}\n`)).join("");
   const age = age_ms === null ? "how long ago is not known" : `${formatSpan(age_ms)} ago`;
   const freshness =
     status.last_good_at === null
       ? `not fresh yet: ${list}`
       : `fresh as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
-  const table = (right: readonly string[], head: readonly string[], rows: readonly (readonly Cell[])[]) =>
-    renderTable({ head, rows, right }, out);
+  const table = (head: readonly string[], rows: readonly (readonly Cell[])[]) =>
+    renderTable({ head, rows, right: ["took"] }, out);
   const resources = table(
-    ["rows"],
     ["resource", "rows", "last good walk", "walk", "every record read since"],
     status.resources.map(({ resource, rows, last_good_at, walk, read_since }) => {
       return [resource, rows, toSecond(last_good_at) || "never", walk, toSecond(read_since)];
@@ -82,19 +79,29 @@ function renderStatus(status: StatusDocument, out: Output): string {
     return `run ${ids.join(", ")}: ${reason}`;
   });
   const runs = table(
-    ["run", "took", "requests"],
     ["run", "kind", "status", "started", "took", "requests"],
     lastRuns.map((run) => {
       return [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests];
     }),
   );
   const openBuilds = table(
-    ["open", "stuck", "vanished"],
     ["state", "open", "stuck", "vanished", "oldest"],
     status.open_builds.map(({ state, open, stuck, vanished, oldest }) => {
       return [state, open, stuck, vanished, toSecond(oldest)];
     }),
   );
+  const troubles = [
+    ...status.dropped_lists.map(describeDropped),
+    ...status.count_gaps.map(describeCountGap),
+    ...status.held_deletions.map(describeHeld),
+    ...describeChecked(status),
+    ...describeBelowHead(status),
+    ...(status.dates_in_change ? [describeDatesInChange(status.dates_in_change)] : []),
+    ...status.muted_projects.map(
+      (muted) => `no notices of ${muted.project_slug} until ${toSecond(muted.until)}`,
+    ),
+    ...describeUndecided(status),
+  ];
   return [
     paragraphs([
       `mirror of ${status.service ?? "no service yet"}`,
@@ -103,22 +110,13 @@ function renderStatus(status: StatusDocument, out: Output): string {
       ...clock_faults,
     ]),
     resources,
-    lastRuns.length > 0 ? `${runs}${paragraphs(errors)}` : "no runs yet\n",
+    lastRuns.length > 0 ? runs + paragraphs(errors) : "no runs yet\n",
     paragraphs([describeRound(status.last_watch_round)]),
     paragraphs([...describeSchedule(status), ...describeBehind(status)]),
-    ...status.jobs.map((job) => paragraphs([describeJob(job, new Date(status.generated_at))])),
+    ...status.jobs.map((job) => paragraph(describeJob(job, new Date(status.generated_at)), out)),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     paragraphs([`${counted(status.quarantined, "record")} in quarantine, ${describeUnresolved(status)}`]),
-    ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
-    ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
-    ...status.held_deletions.map((held) => paragraphs([describeHeld(held)])),
-    ...(status.checked ? [paragraphs([describeChecked(status.checked)])] : []),
-    ...describeBelowHead(status).map((text) => paragraphs([text])),
-    ...(status.dates_in_change ? [paragraphs([describeDatesInChange(status.dates_in_change)])] : []),
-    ...status.muted_projects.map(
-      ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,
-    ),
-    ...describeUndecided(status).map((text) => paragraphs([text])),
+    ...troubles.map((text) => paragraph(text, out)),
   ].join("\n");
 }
 
@@ -159,11 +157,15 @@ function describeBehind({
   return [`the reports lack what runs have found since ${toSecond(since)}; \`docmirror doctor\` says why`];
 }
 
-function describeChecked({ nights, checked, equal, wrong }: NonNullable<StatusDocument["checked"]>): string {
+function describeChecked({ checked: all }: StatusDocument): string[] {
+  if (!all) return [];
+  const { nights, checked, equal, wrong } = all;
   const faults = wrong.map(
     ({ resource, id, fields }) => `; ${resource} ${id} is wrong (${fields.join(", ")})`,
   );
-  return `checked: ${grouped(equal)} of ${grouped(checked)} records equal in ${counted(nights, "night")}${faults.join("")}`;
+  return [
+    `checked: ${grouped(equal)} of ${grouped(checked)} records equal in ${counted(nights, "night")}${faults.join("")}`,
+  ];
 }
 
 /** The round of the builds and the search; nothing where the newest sync had neither and no round is under way. */

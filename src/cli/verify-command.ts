@@ -10,11 +10,11 @@ import { findRecord } from "../serve/catalog/mirror-catalog.ts";
 import type { CheckedList } from "../store/ledger/checks.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
-import { parsedBy, parseResources, wholeFrom } from "./usage/flag-values.ts";
+import { parsedBy, RESOURCES_OPTION, wholeFrom } from "./usage/flag-values.ts";
 
 const UNSEEN = "records that no list of the service shows, and that are not here";
 
-export const verifyCommand: CommandDeclaration<{ sample: number; resource?: Resource[]; wait: number }> = {
+export const command: CommandDeclaration<{ sample: number; resource?: Resource[]; wait: number }> = {
   settings: ["requests", "database", "sourceTimezone", "replicaLagMs"],
   exits: ["partial", "unprinted"],
   examples: [
@@ -23,23 +23,19 @@ export const verifyCommand: CommandDeclaration<{ sample: number; resource?: Reso
     ["verify --wait 26h --json", "looks again, after the next night, at what may have changed"],
   ],
   words: { "--resource": RESOURCES },
+  hasJson: true,
   flags: (command) =>
     command
       .option("--sample <records>", "how many, one request each", wholeFrom(1, 100_000), 300)
-      .option(
-        "--resource <names>",
-        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
-        parseResources,
-      )
+      .option(...RESOURCES_OPTION)
       .option(
         "--wait <duration>",
         "look again after this time at what may have changed; 0s leaves that to the next check [default 2m]",
         parsedBy(durationUpTo(7 * 86_400_000)),
-      )
-      .option("--json", "print one JSON document"),
+      ),
   run: (context, { options: { sample, resource: resources = [...RESOURCES], wait: waitMs = 120_000 } }) => {
     const baseUrl = requireBaseUrl(context.config);
-    return withMirror(context, "verify", async (_sql, database, connections) => {
+    return withMirror(context, async (_sql, database, connections) => {
       const settings = { ...context.config, baseUrl };
       const options = {
         ...context,

@@ -4,12 +4,12 @@ import { ConfigError } from "../base/errors.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
 import { webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/refresh/refresh.ts";
-import { withConnections } from "./context/with-mirror.ts";
-import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./sync/after-run.ts";
+import { METRICS_FILE_OPTION } from "./sync/metrics-file.ts";
+import { runOnce } from "./sync/run-once.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { withFollowUps } from "./worker/follow-up-jobs.ts";
 import { keepWorking } from "./worker/keep-working.ts";
-import { createWatchJob } from "./worker/watch-job.ts";
+import { createWatchJob } from "./worker/run-jobs.ts";
 
 interface Options {
   once?: true;
@@ -17,7 +17,7 @@ interface Options {
   json?: true;
 }
 
-export const watchCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["requests", "database", "watchCron", "timezone", "watch", "notices"],
   exits: ["partial", "locked", "unprinted"],
   examples: [
@@ -33,34 +33,22 @@ export const watchCommand: CommandDeclaration<Options> = {
         new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
       ),
   async run(context, { options }) {
-    const { config, clock, log, signal } = context;
-    const baseUrl = requireBaseUrl(config);
-    const webhook = webhookOf(config);
-    if (!options.once) {
-      if (options.metricsFile !== undefined)
-        throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
-      const { watchCron: cron, timezone } = config;
-      return keepWorking(context, baseUrl, "watch", (shared) =>
-        withFollowUps(context, webhook, shared, undefined, (afterRun) => [
-          createWatchJob({
-            ...shared,
-            cron,
-            timezone,
-            runWatchRound: afterRun(runWatchRound),
-            logsQuietRounds: true,
-          }),
-        ]),
-      );
-    }
-    const json = options.json === true;
-    return withMetricsFile(context, options.metricsFile, (measured) =>
-      withConnections(context, "watch", (database, connections) =>
-        measured(database.url, () =>
-          runOnce(context, database, connections, { baseUrl, webhook, json }, () =>
-            withReport(runWatchRound)({ settings: { ...config, baseUrl }, connections, clock, log, signal }),
-          ),
-        ),
-      ),
+    if (options.once) return runOnce(context, options, withReport(runWatchRound));
+    const baseUrl = requireBaseUrl(context.config);
+    const webhook = webhookOf(context.config);
+    if (options.metricsFile !== undefined)
+      throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
+    const { watchCron: cron, timezone } = context.config;
+    return keepWorking(context, baseUrl, "watch", (shared) =>
+      withFollowUps(context, webhook, shared, undefined, (afterRun) => [
+        createWatchJob({
+          ...shared,
+          cron,
+          timezone,
+          runWatchRound: afterRun(runWatchRound),
+          logsQuietRounds: true,
+        }),
+      ]),
     );
   },
 };

@@ -1,13 +1,14 @@
 import type { Clock } from "../base/clock.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
-import { runStatement, type Sql, type TransactionSql, withTransaction } from "../store/connection/sql.ts";
+import { type Sql, statement, type TransactionSql, withTransaction } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
+import { findServiceName } from "../store/ledger/mirrored-service.ts";
 import { type Delivered, type DeliverOptions, deliverNotices } from "./outbox.ts";
 import { projectTurns } from "./project-turns.ts";
 import { createReceiver } from "./receiver.ts";
 import { endedRuns, schemaChanges } from "./run-notices.ts";
-import { type LookSettings, type NoticeSource, noteNews } from "./source.ts";
+import type { LookSettings, Notice, NoticeSource } from "./source.ts";
 import { arrivals, failedJobs, platformTrouble, staleLists } from "./state-notices.ts";
 import type { Wanted, Webhook } from "./webhook.ts";
 
@@ -63,18 +64,23 @@ const MARK_AGAIN_AFTER = "1 hour";
 /** A server that is busy with other work is asked again by the next look. */
 const LOOK_WITHIN = "10s";
 
+/** How many notices were noted, and the sources that were looked at for the first time. */
+export interface Collected {
+  noted: number;
+  begun: string[];
+}
+
 /**
- * Stores what is news since the last look, and moves the marks. Returns how many notices were `noted`, and the sources that
- * were looked at for the first time: such a look stores nothing. Safe to repeat, and at the same time elsewhere: a source
- * that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
+ * Stores what is news since the last look, and moves the marks. The first look at a source stores nothing. Safe to repeat, and at the
+ * same time elsewhere: a source that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
  */
 export async function collectNotices(
   sql: Sql,
   settings: LookSettings,
   wanted: Wanted = { types: null, projects: null },
   signal?: AbortSignal,
-) {
-  const collected = { noted: 0, begun: [] as string[] };
+): Promise<Collected> {
+  const collected: Collected = { noted: 0, begun: [] };
   for (const source of new Set<NoticeSource>(Object.values(SOURCES))) {
     const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
       withTransaction(sql, (tx) => look(tx, source, settings, wanted), signal),
@@ -92,36 +98,41 @@ async function look(tx: TransactionSql, source: NoticeSource, settings: LookSett
     select position, marked_at < now() - ${MARKS_HOLD}::interval as is_old,
       marked_at not between now() - ${MARK_AGAIN_AFTER}::interval and now() as is_due
     from sync.notice_marks where source = ${name} for update skip locked`;
-  if (mark && !mark.is_old) {
-    const statement = noteNews(source.look(settings, mark.position));
-    const [found] = await runStatement<{ noted: number; position: string }>(tx, statement);
-    const position = found?.position ?? mark.position;
+  const isFirst = mark === undefined || mark.is_old;
+  const found = await source.look(tx, settings, isFirst ? null : mark.position);
+  if (!isFirst) {
+    const { position, news } = found ?? { position: mark.position, news: [] };
     if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);
-    return (found?.noted ?? 0) - (await leaveOut(tx, wanted));
+    return news.length === 0 ? 0 : note(tx, news, wanted);
   }
-  const [first] = await runStatement<{ position: string }>(tx, source.begin(settings));
-  if (first === undefined) return 0;
+  if (found === undefined) return 0;
   if (mark) {
-    await moveMark(tx, name, first.position);
+    await moveMark(tx, name, found.position);
     return "begun";
   }
   // Without a row it may also be locked by a look elsewhere. Then this inserts nothing and does not wait.
   const { count } = await tx`
-    insert into sync.notice_marks (source, position) values (${name}, ${first.position}) on conflict do nothing`;
+    insert into sync.notice_marks (source, position) values (${name}, ${found.position}) on conflict do nothing`;
   return count > 0 ? "begun" : 0;
 }
 
-async function leaveOut(tx: TransactionSql, { types, projects }: Wanted): Promise<number> {
+const NOTE_NEWS = statement("note_news", import.meta.url);
+
+/** Stores those that are wanted, each with the name of the service. Gives how many were new. */
+async function note(
+  tx: TransactionSql,
+  news: readonly Notice[],
+  { types, projects }: Wanted,
+): Promise<number> {
+  const service = await findServiceName(tx);
+  const named = news.map(({ data, ...notice }) => ({
+    ...notice,
+    data: service ? { ...data, service } : data,
+  }));
   const patterns = (projects ?? ["*"]).map((pattern) =>
     pattern.replaceAll(/[\\%_]/g, "\\$&").replaceAll("*", "%"),
   );
-  const { count } = await tx`
-    delete from sync.notices
-    where noted_at = now() and (
-      not (${types}::text[] is null or type = any (${types}::text[]))
-      or data ->> 'project_slug' <> '' and (
-        not data ->> 'project_slug' like any (${patterns}::text[])
-        or exists (select from sync.muted_projects where project_slug = data ->> 'project_slug' and until > now())))`;
+  const { count } = await NOTE_NEWS(tx, { news: JSON.stringify(named), types, patterns });
   return count;
 }
 

@@ -1,49 +1,73 @@
-import type { SQL } from "drizzle-orm";
-import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { compose, nameOf } from "../store/connection/sql.ts";
-import { SERVICE_NAME } from "../store/ledger/mirrored-service.ts";
-import { notices } from "../store/schema/index.ts";
+/**
+ * The places where notices come from. The facts are found by a statement in `sql/`, one for each source, which also says how far it
+ * looked; the words are written here, beside each source.
+ */
+import type { NoticeType } from "../base/config/setting.ts";
+import { RESOURCES } from "../resources/resources.ts";
+import { type AnySql, statement } from "../store/connection/sql.ts";
 
-/** What a look at a source depends on, beside its tables. */
+/** What a look depends on, beside the tables. */
 export interface LookSettings {
   staleAfterMs: number;
   /** The clock that wrote the times of runs and walks. An ISO time. */
   now: string;
 }
 
-/** A place where notices come from. It has a mark in `sync.notice_marks`, up to which it was looked through. */
+export interface Notice {
+  /** A word that never comes twice, so that nothing is noted twice. */
+  subject: string;
+  type: NoticeType;
+  data: Record<string, unknown> & { summary: string };
+}
+
+/** What a look found: where the next one begins, and what is news, oldest first. */
+interface Found {
+  position: string;
+  news: readonly Notice[];
+}
+
 export interface NoticeSource {
+  /** The name of its mark in `sync.notice_marks`, up to which it was looked through. */
   readonly name: string;
-  /** Selects `position`, where the first look begins. No row while there is nothing to compare with. */
-  begin(settings: LookSettings): SQL;
-  /** What is news since `position`, in the parts of one statement. */
-  look(settings: LookSettings, position: string): Look;
+  /**
+   * Finds what is news since `position`, at most `MOST_NOTED` notices: the next look finds the rest. Null is the first look, which only
+   * finds where the next one begins. Undefined where the mark stays: there is nothing to compare with yet, or nothing new.
+   */
+  look(sql: AnySql, settings: LookSettings, position: string | null): Promise<Found | undefined>;
 }
 
-interface Look {
-  /** The queries (`name as (…), …`) that the others read. */
-  facts: SQL;
-  /** Selects subject, type and data of each notice, oldest first. At most `MOST_NOTED`: then the next look finds the rest. */
-  news: SQL;
-  /** The next position, and what it is read from. Without a row the position stays. */
-  next: SQL;
+const MOST_NOTED = 100;
+
+/** A source of the facts that `sql/FILE.sql` finds, each of which `describe` puts into words. */
+export function createSource<Fact>(
+  name: string,
+  file: string,
+  describe: (fact: Fact, settings: LookSettings) => Notice,
+): NoticeSource {
+  const find = statement<{ position: string; news: Fact[] }>(file, import.meta.url);
+  return {
+    name,
+    async look(sql, settings, position) {
+      const [found] = await find(sql, { ...settings, resources: RESOURCES, position, most: MOST_NOTED });
+      if (found === undefined) return undefined;
+      const news = position === null ? [] : found.news.map((fact) => describe(fact, settings));
+      return { position: found.position, news };
+    },
+  };
 }
 
-/** Inserts the news of a look that is not noted yet, each with the name of the service, and selects the next `position` and how many were `noted`. */
-export const noteNews = ({ facts, news, next }: Look): SQL => compose`
-  with ${facts}, noted as (
-    insert into ${notices} (${nameOf(notices.subject)}, ${nameOf(notices.type)}, ${nameOf(notices.data)})
-    select subject, type, data || jsonb_strip_nulls(jsonb_build_object('service', ${SERVICE_NAME})) from (${news}) as news (subject, type, data)
-    on conflict (subject) do nothing returning 1
-  )
-  select (select count(*) from noted)::int as noted, ${next}`;
+/** A text of upstream in a notice: in one line, and not longer than a receiver wants to read. */
+export function cut(text: string | null, length: number): string {
+  const line = [...(text ?? "")]
+    .slice(0, 2 * length)
+    .join("")
+    .replace(/[\p{Cc}\s]+/gu, " ");
+  return [...line].slice(0, length).join("");
+}
 
-export const MOST_NOTED = 100;
-
-/** Texts of upstream in a notice: in one line, and not longer than a receiver wants to read. */
-export const cut = (text: SQL | AnyPgColumn, length: number): SQL =>
-  compose`left(regexp_replace(left(${text}, ${2 * length}), '[\\x01-\\x1f\\x7f\\s]+', ' ', 'g'), ${length})`;
+/** The same of a text that may be absent. */
+export const cutOrNull = (text: string | null, length: number): string | null =>
+  text === null ? null : cut(text, length);
 
 /** A moment in a sentence. */
-export const inWords = (moment: SQL): SQL =>
-  compose`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'`;
+export const inWords = (moment: string): string => `${moment.slice(0, 16).replace("T", " ")} UTC`;

@@ -44,7 +44,7 @@ describe("help", () => {
 it("each setting is a flag of a command that uses it", async () => {
   const users = COMMANDS.filter(({ name }) => name !== "config");
   const loaded = await Promise.all(users.map(({ load }) => load()));
-  const used = loaded.flatMap(({ settings }) => settingsFor(...settings, "log"));
+  const used = loaded.flatMap(({ command }) => settingsFor(...command.settings, "log"));
   expect(new Set(used)).toEqual(new Set(SETTING_KEYS));
 });
 

@@ -41,9 +41,6 @@ const probe = createCommand(
           } finally {
             await out.write("cleaned up\n");
           }
-        case "wait and return":
-          await out.write("ready\n");
-          return untilStopped(signal).catch(() => undefined);
         case "wrapped stop":
           await out.write("ready\n");
           return untilStopped(signal).catch((error) => {

@@ -26,7 +26,7 @@ describe.each(services)("$name", ({ text }) => {
   it("runs a command that is there, with flags that it has", async () => {
     const [, name = "", rest = ""] = /bin\/docmirror\.js ([a-z-]+)(.*)$/m.exec(text) ?? [];
     const entry = COMMANDS.find((command) => command.name === name);
-    const command = entry && createCommand(entry, await entry.load());
+    const command = entry && createCommand(entry, (await entry.load()).command);
     const flags = command?.options.map(({ long }) => long);
     expect(flags).toEqual(expect.arrayContaining(rest.match(/--[a-z-]+/g) ?? []));
   });

@@ -19,7 +19,7 @@ import {
 import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
-import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
+import { withPassword } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";
 import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
@@ -27,6 +27,8 @@ import type { Progress } from "../output/progress.ts";
 
 /** What each command gets. */
 export interface CommandContext {
+  /** The command's name. */
+  readonly command: string;
   readonly config: Config;
   /**
    * The settings as they are now, since a password may have been rotated in its file. Those of before, with a warning, where
@@ -51,14 +53,13 @@ export interface CommandContext {
 
 export interface CommandBody<Options = object> {
   /**
-   * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is left to do.
-   * Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is printed with its hint and
-   * has its own exit code; everything else is a bug and exits 1.
+   * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is left to do. It may throw
+   * anything: a MirrorError is printed with its hint and has its own exit code; everything else is a bug and exits 1.
    */
   run(
     context: CommandContext,
     invocation: { readonly options: Options; readonly args: readonly string[] },
-  ): Promise<number | undefined>;
+  ): Promise<number>;
   /** Runs instead when the settings cannot be used. @default the error is printed and the exit code is 2 */
   onConfigError?(error: ConfigError, context: Pick<CommandContext, "out" | "print">): Promise<number>;
   /** Whether its log is pretty off a terminal too, unless a setting says otherwise. @default false */
@@ -112,6 +113,7 @@ export async function runCommand(command: Command, { run, onConfigError, isForPe
     warnOfSecrets(loaded, log);
     onSignal = (signal) => log.info({ signal }, "stopping; a second signal ends at once");
     const context: CommandContext = {
+      command: command.name(),
       config,
       async reread() {
         const now = tryConfig(input);
@@ -138,10 +140,8 @@ export async function runCommand(command: Command, { run, onConfigError, isForPe
         return progress;
       },
     };
-    const code = await run(context, { options, args: command.args });
+    process.exitCode = await run(context, { options, args: command.args });
     progress?.stop();
-    const reason: unknown = stop.signal.reason;
-    process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
   } catch (error) {
     progress?.stop();
     const isStop = isAbort(error, stop.signal);
@@ -229,22 +229,14 @@ export async function fillInPassword(config: Config): Promise<Config> {
 }
 
 /** Warns of each password in a flag: every user of the machine can read the command lines of all processes. */
-function warnOfSecrets({ config, settings }: LoadedConfig, log: Logger): void {
-  for (const { key, name, flag, source } of settings) {
-    if (source !== "flag" || !isSecret(key, config)) continue;
+function warnOfSecrets({ settings }: LoadedConfig, log: Logger): void {
+  for (const { name, flag, source, isMasked } of settings) {
+    if (source !== "flag" || !isMasked) continue;
     log.warn(
       { flag: `--${flag}`, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
       "the password in a flag is visible to all users of this machine in the process list",
     );
   }
-}
-
-function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
-  if (key === "webhookUrl" || key === "webhookSecret" || key === "databasePassword") return true;
-  if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
-  if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
-  // A user name alone may be a token.
-  return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";
 }
 
 const WRITERS: readonly PropertyKey[] = ["fatal", "error", "warn", "info", "debug", "trace"];

@@ -52,15 +52,14 @@ export async function withDatabase<T>(
   }
 }
 
-/** The same with the connections that all work of the command shares. `program` is the command's name. */
+/** The same with the connections that all work of the command shares. */
 export function withConnections<T>(
-  context: Pick<CommandContext, "config" | "log" | "signal">,
-  program: string,
+  context: CommandContext,
   fn: (database: OpenDatabase, connections: Connections) => Promise<T>,
 ): Promise<T> {
   return withDatabase(context, async (database) => {
-    const { log } = context;
-    const connections = createConnections(database.url, { program: `docmirror ${program}`, log });
+    const { command, log } = context;
+    const connections = createConnections(database.url, { program: `docmirror ${command}`, log });
     try {
       return await fn(database, connections);
     } finally {
@@ -77,27 +76,28 @@ function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
 }
 
 /**
- * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection: the owner's,
- * or at an embedded Postgres that of a reader for a command that only reads. The others are the owner's. Throws SchemaVersionError where there is no mirror, or
- * one of another version, and StoreError for errors of the database.
+ * Opens the mirror that the settings name for a command that works on it; never makes one. For a command that only reads `sql` is, at an
+ * embedded Postgres, one connection of a reader. All others are the owner's. Throws SchemaVersionError where there is no mirror, or one
+ * of another version, and StoreError for errors of the database.
  */
 export async function withMirror<T>(
   context: CommandContext,
-  command: string,
   fn: (sql: Sql, database: OpenDatabase, connections: Connections) => Promise<T>,
   does: "reads" | "writes" = "writes",
 ): Promise<T> {
-  assertMirrorPlace(context.config);
-  return withConnections(context, command, async (database, connections) => {
-    const url = does === "reads" ? await readerUrlOf(database) : database.url;
-    const connection = { applicationName: `docmirror ${command}`, max: 1, log: context.log };
-    return withSql(url, connection, async (sql) => {
-      await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
+  const { command, config, log } = context;
+  assertMirrorPlace(config);
+  return withConnections(context, async (database, connections) => {
+    const use = async (sql: Sql) => {
+      await assertMirror(sql, readDefinitions(), mirrorPlace(config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, async () => {
         await warnOfOther(context, sql);
         return fn(sql, database, connections);
       });
-    });
+    };
+    const url = does === "reads" ? await readerUrlOf(database) : database.url;
+    if (url === database.url) return use(connections.sql);
+    return withSql(url, { applicationName: `docmirror ${command}`, max: 1, log }, use);
   });
 }
 

@@ -23,11 +23,10 @@ import {
  */
 export function withReports<T>(
   context: CommandContext,
-  command: string,
   read: (sql: Sql) => Promise<T>,
   reader: { login: ReaderLogin; role?: string | undefined } = { login: "docmirror_serve" },
 ): Promise<T> {
-  const { config, log } = context;
+  const { command, config, log } = context;
   return withReplicaHints(config, async () => {
     const place = readSettings(config);
     assertMirrorPlace(place);

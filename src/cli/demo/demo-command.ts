@@ -30,7 +30,7 @@ import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.t
 /** Indents what a step does. Its command has its own line, so that it can be copied. */
 const STEP_INDENT = "      ";
 
-export const demoCommand: CommandDeclaration<{ keep?: true }> = {
+export const command: CommandDeclaration<{ keep?: true }> = {
   isForPeople: true,
   settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
   exits: ["partial", "database", "locked"],
@@ -39,13 +39,12 @@ export const demoCommand: CommandDeclaration<{ keep?: true }> = {
     ["demo --keep", "the same, then the service goes on building until Ctrl-C, and the page is served"],
     ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
   ],
+  hasJson: true,
   flags: (command) =>
-    command
-      .option(
-        "--keep",
-        "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
-      )
-      .option("--json", "print one JSON document"),
+    command.option(
+      "--keep",
+      "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
+    ),
   run: (context, { options }) => demo(context, options.keep === true),
 };
 
@@ -63,8 +62,8 @@ async function demo(context: CommandContext, isKept: boolean): Promise<number> {
   const service = await startSimulation({ world });
   try {
     log.info({ url: service.url }, "the simulated service is up");
-    const embedded = { config: { ...config, databaseUrl: null }, log, signal };
-    return await withConnections(embedded, "demo", async (database, connections) => {
+    const embedded = { ...context, config: { ...config, databaseUrl: null } };
+    return await withConnections(embedded, async (database, connections) => {
       const claim = await claimDatabase(database, connections.sql, service.url, {
         dataDir: config.dataDir,
         log,

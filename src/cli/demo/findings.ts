@@ -1,8 +1,7 @@
-import { styleText } from "node:util";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
-import { breakLines } from "../output/output.ts";
+import { type Look, paragraph, styled } from "../output/output.ts";
 import { type Cell, renderTable } from "../output/table.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
 
@@ -73,7 +72,6 @@ interface Section {
   title: string;
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
-  right?: readonly string[];
   /** A line below the table. */
   note?: string;
 }
@@ -86,17 +84,13 @@ interface DemoReport {
 }
 
 /** The demo's report for a terminal: tables under headings. */
-export function renderDemo(
-  report: DemoReport,
-  { colour, columns }: { colour: boolean; columns?: number | undefined },
-): string {
-  const breakNote = (note: string) => breakLines(note, columns ?? Infinity).join("\n");
-  const texts = sections(report).map(({ title, head, rows, right = head.slice(1), note }) => {
-    const heading = colour
-      ? styleText(["bold", "cyan"], title, { validateStream: false })
+export function renderDemo(report: DemoReport, look: Look): string {
+  const texts = sections(report).map(({ title, head, rows, note }) => {
+    const heading = look.colour
+      ? styled(["bold", "cyan"], title, look)
       : `${title}\n${"-".repeat(title.length)}`;
-    const table = renderTable({ head, rows, right, maxCellLength: 60 }, { columns, colour });
-    return `${heading}\n${table}${note ? `${breakNote(note)}\n` : ""}`;
+    const table = renderTable({ head, rows, right: ["took"], maxCellLength: 60 }, look);
+    return `${heading}\n${table}${note ? paragraph(note, look) : ""}`;
   });
   return texts.join("\n");
 }
@@ -106,7 +100,6 @@ function sections({ runs, watches, findings: { day, success } }: DemoReport): Se
     {
       title: "The runs of one simulated day",
       head: ["virtual time", "run", "requests", "new", "updated", "transitions", "took"],
-      right: ["requests", "new", "updated", "transitions", "took"],
       rows: [...runs.map(syncRow), ...watches.map(watchRow)].sort(([one], [other]) => (one < other ? -1 : 1)),
     },
     {

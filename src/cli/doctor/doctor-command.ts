@@ -6,7 +6,7 @@ import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
 import { counted } from "../../base/text.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { breakLines } from "../output/output.ts";
+import { breakLines, type Look, styled } from "../output/output.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
@@ -21,14 +21,14 @@ import {
   warning,
 } from "./finding.ts";
 
-export const doctorCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["requests", "database", "sourceTimezone", "staleAfterMs"],
   examples: [
     ["doctor", "every check, and how to repair each fault; changes nothing"],
     ["doctor --json", "the same as JSON"],
     ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
   ],
-  flags: (command) => command.option("--json", "print one JSON document"),
+  hasJson: true,
   run: async (context) => show(await examine(context), context),
   // Without settings nothing else can be tested, so their faults are the whole result.
   onConfigError: (error, context) => show(withoutSettings(error), context),
@@ -89,12 +89,12 @@ function wayOf({ proxy, because }: ProxyRoute): string {
   return proxy === null ? `directly: ${because}` : `through the proxy ${showProxy(proxy)} (${because})`;
 }
 
-const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
-  ok: ["✓", "32"],
-  warning: ["!", "33"],
-  fault: ["✗", "31"],
-  unknown: ["?", "2"],
-};
+const MARKS = {
+  ok: ["✓", "green"],
+  warning: ["!", "yellow"],
+  fault: ["✗", "red"],
+  unknown: ["?", "dim"],
+} as const satisfies Record<Finding["status"], unknown>;
 /** Where texts would be narrower than this, the terminal breaks the lines. */
 const LEAST_TEXT_WIDTH = 30;
 
@@ -102,18 +102,15 @@ const LEAST_TEXT_WIDTH = 30;
  * Renders each finding on one line and its repair on another, aligned; ends with a newline. The status is
  * shown as a word too. Lines are broken to fit `columns`, and not at all without a terminal.
  */
-export function renderFindings(
-  findings: readonly Finding[],
-  { colour, columns }: { colour: boolean; columns: number | undefined },
-): string {
+export function renderFindings(findings: readonly Finding[], look: Look): string {
   const statusWidth = Math.max(...Object.keys(MARKS).map((status) => status.length));
   const checkWidth = Math.max(...findings.map(({ check }) => check.length));
   const indent = " ".repeat(2 + statusWidth + 2 + checkWidth + 2);
   const lines = findings.flatMap(({ check, status, finding, repair }) => {
-    const [mark, code] = MARKS[status];
-    const word = `${mark} ${status.padEnd(statusWidth)}`;
-    const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
-    const width = (columns ?? Infinity) - indent.length;
+    const [mark, format] = MARKS[status];
+    const word = styled(format, `${mark} ${status.padEnd(statusWidth)}`, look);
+    const head = `${word}  ${check.padEnd(checkWidth)}  `;
+    const width = (look.columns ?? Infinity) - indent.length;
     const text = [...indented(finding, "", width), ...(repair ? indented(repair, "→ ", width) : [])];
     return text.map((line, index) => (index === 0 ? head : indent) + line);
   });

@@ -46,25 +46,45 @@ import {
   warning,
 } from "./finding.ts";
 
-/** In this order: the last one depends on all before it. */
-export const DATABASE_CHECKS = [
-  "database",
-  "rights",
-  "migrations",
-  "database clock",
-  "mirror",
-  "freshness",
-  "backups",
-  "time zone",
-] as const;
+/** An open database, as its checks look at it. */
+interface Examined extends Pick<CommandContext, "config" | "clock"> {
+  sql: Sql;
+  database: OpenDatabase;
+  now: Date;
+}
+
+/** They are made in the order in which they stand. */
+type Checks = Readonly<Record<string, (examined: Examined) => Promise<Result>>>;
+
+const SERVER_CHECKS: Checks = {
+  rights: ({ sql }) => checkRights(sql),
+  migrations: ({ sql, database, config }) =>
+    checkMigrations(sql, database.embedded !== null, noMirror(config)),
+  async "database clock"({ sql, clock }) {
+    const meaning = "the heartbeats of runs, and `now()` in your own queries, use that clock";
+    return checkClock("the database server's", await measureServerClock(sql, clock), meaning);
+  },
+};
+
+/** They need the tables of this program. The last one depends on all before it. */
+const TABLE_CHECKS: Checks = {
+  mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
+  freshness: ({ sql, config, now }) => checkFreshness(sql, config.staleAfterMs, now),
+  backups: ({ sql, config, now }) => checkBackups(sql, config, now),
+  "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
+};
+
+const CHECKS = Object.entries({ ...SERVER_CHECKS, ...TABLE_CHECKS });
+
+/** The first one is whether the database can be opened at all. */
+export const DATABASE_CHECKS = ["database", ...CHECKS.map(([check]) => check)];
 
 /** Makes the checks of the database. Starts an embedded one that exists, but never makes one. */
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
   const { config, signal } = context;
-  const [first, ...others] = DATABASE_CHECKS;
   let findings: Finding[] = [];
   let why = "there is no database to ask";
-  const opened = await findingOf(first, signal, async () => {
+  const opened = await findingOf("database", signal, async () => {
     if (isMirrorAbsent(config)) {
       why = "there is no mirror yet";
       await assertCreatable(config.dataDir);
@@ -88,8 +108,7 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
       return result;
     });
   });
-  if (findings.length === 0) findings = unknowns(others, why);
-  return [opened, ...findings];
+  return [opened, ...(findings.length > 0 ? findings : unknowns(DATABASE_CHECKS.slice(1), why))];
 }
 
 /** Not a fault: this is normal before the first sync. */
@@ -98,25 +117,14 @@ function noMirror(config: MirrorSettings): Result {
 }
 
 async function examineContent(sql: Sql, database: OpenDatabase, { config, clock, signal }: CommandContext) {
-  const rights = await findingOf("rights", signal, () => checkRights(sql));
-  const migrations = await findingOf("migrations", signal, () =>
-    checkMigrations(sql, database.embedded !== null, noMirror(config)),
-  );
-  const clocks = await findingOf("database clock", signal, async () => {
-    const meaning = "the heartbeats of runs, and `now()` in your own queries, use that clock";
-    return checkClock("the database server's", await measureServerClock(sql, clock), meaning);
-  });
-  /** A check of the tables' content; it needs the tables. */
-  const contentCheck = (check: string, examine: () => Promise<Result>) =>
-    findingOf(check, signal, () => {
-      return migrations.status === "ok" ? examine() : unknown("not tested: see migrations");
-    });
-  const now = clock.now();
-  const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));
-  const freshness = await contentCheck("freshness", () => checkFreshness(sql, config.staleAfterMs, now));
-  const backups = await contentCheck("backups", () => checkBackups(sql, config, now));
-  const zone = await contentCheck("time zone", () => checkSourceZone(sql, config.sourceTimezone, now));
-  return [rights, migrations, clocks, mirror, freshness, backups, zone];
+  const examined = { sql, database, config, clock, now: clock.now() };
+  const findings = new Map<string, Finding>();
+  for (const [check, examine] of CHECKS) {
+    const isLeftOut = check in TABLE_CHECKS && findings.get("migrations")?.status !== "ok";
+    const make = () => (isLeftOut ? unknown("not tested: see migrations") : examine(examined));
+    findings.set(check, await findingOf(check, signal, make));
+  }
+  return [...findings.values()];
 }
 
 /** Its packages bring libraries of their own; on Linux they are of 2018, and there are no newer packages. */

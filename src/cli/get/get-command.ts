@@ -40,7 +40,7 @@ const COUNT = wholeFrom(0, Number.MAX_SAFE_INTEGER);
 const SEARCH = "what the service's search finds: in files, or in one project's pages";
 
 /** Asks the service for one reply and prints it: as a table, or with `--json` as it came over the wire. */
-export const getCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["requests", "database"],
   exits: ["notFound"],
   examples: [
@@ -92,7 +92,7 @@ export const getCommand: CommandDeclaration<Options> = {
         await context.print(reply, () => renderHits(found, out));
         return 0;
       };
-      return withMirror(context, "get", find, "reads");
+      return withMirror(context, find, "reads");
     }
     const { path, read, missing } =
       search === null ? planGet(resource, key, options) : planSearch(search, options);

@@ -1,8 +1,7 @@
-import { styleText } from "node:util";
 import { decodeHTMLStrict } from "entities/decode";
 import stringWidth from "string-width";
 import { printable } from "../../base/text.ts";
-import { breakLines, type Output } from "../output/output.ts";
+import { type Look, paragraph, styled } from "../output/output.ts";
 import { cutText, renderTable } from "../output/table.ts";
 
 /** What a search found, wherever it searched. */
@@ -27,22 +26,20 @@ const MAX_ADDRESS_LENGTH = 2000;
 const LEAST_TEXT_WIDTH = 20;
 
 /** The hits as a table, each with its address and its snippets below its row, and the note at the end. */
-export function renderHits(
-  { head, hits, note }: FoundHits,
-  { colour, columns }: Pick<Output, "colour" | "columns">,
-): string {
-  const sentence = `${breakLines(note, columns ?? Number.POSITIVE_INFINITY).join("\n")}\n`;
+export function renderHits({ head, hits, note }: FoundHits, look: Look): string {
+  const { columns } = look;
+  const sentence = paragraph(note, look);
   if (hits.length === 0) return sentence;
   const width = columns === undefined ? undefined : Math.max(LEAST_TEXT_WIDTH, columns - INDENT.length);
   const addresses = hits.map(({ address }) => cutText(printable(address), MAX_ADDRESS_LENGTH, () => 1));
   if (head.length === 0) return `${addresses.join("\n")}\n\n${sentence}`;
   const cells = hits.map((hit) => hit.cells);
-  const table = renderTable({ head, rows: cells, maxCellLength: 200, mayDrop: true }, { columns, colour });
+  const table = renderTable({ head, rows: cells, maxCellLength: 200, mayDrop: true }, look);
   // The table has one line for its head and one for each row.
   const [top = "", ...rows] = table.split("\n");
   const lines = hits.flatMap((hit, index) => {
     const snippets = hit.snippets.slice(0, MAX_SNIPPETS);
-    const below = snippets.flatMap((html) => renderSnippet(html, { colour, columns: width }));
+    const below = snippets.flatMap((html) => renderSnippet(html, { ...look, columns: width }));
     const indented = [addresses[index], ...below].map((line) => `${INDENT}${line}`.trimEnd());
     return [rows[index] ?? "", ...indented];
   });
@@ -57,10 +54,7 @@ const MAX_SHOWN = 400;
  * were searched for are bold and underlined, or stand between asterisks where there are no colours. All white space is
  * one blank.
  */
-export function renderSnippet(
-  html: string,
-  { colour, columns = Number.POSITIVE_INFINITY }: { colour: boolean; columns: number | undefined },
-): string[] {
+export function renderSnippet(html: string, look: Look): string[] {
   const parts = readHighlights(html).map(({ text, isMatch }) => ({
     text: printable(text.replace(/\s+/g, " ")),
     isMatch,
@@ -68,13 +62,13 @@ export function renderSnippet(
   const whole = parts.map(({ text }) => text).join("");
   const shown = cutText(whole, MAX_SHOWN, () => 1);
   const marks = parts.flatMap(({ text, isMatch }) => Array<boolean>(text.length).fill(isMatch));
-  return lineBounds(shown, columns).map(([start, end]) => {
+  return lineBounds(shown, look.columns ?? Number.POSITIVE_INFINITY).map(([start, end]) => {
     let line = "";
     for (let at = start; at < end; ) {
       let next = at;
       while (next < end && marks[next] === marks[at]) next++;
       const run = shown.slice(at, next);
-      line += marks[at] ? mark(run, colour) : run;
+      line += marks[at] ? mark(run, look) : run;
       at = next;
     }
     return line;
@@ -99,11 +93,8 @@ function lineBounds(text: string, columns: number): [start: number, end: number]
   return lines;
 }
 
-function mark(text: string, colour: boolean): string {
-  if (!colour) return `*${text}*`;
-  // Whether to colour was decided already, so styleText must not check the stream again.
-  return styleText(["bold", "underline"], text, { validateStream: false });
-}
+const mark = (text: string, look: Look): string =>
+  look.colour ? styled(["bold", "underline"], text, look) : `*${text}*`;
 
 /** A part of a snippet, as text. */
 interface SnippetPart {

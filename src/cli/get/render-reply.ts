@@ -4,7 +4,7 @@ import type { PageParts } from "../../client/list-pages.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, fieldsOf, type Resource } from "../../resources/resources.ts";
-import { breakLines, type Output } from "../output/output.ts";
+import { breakLines, type Look, type Output, styled } from "../output/output.ts";
 import { cutText, renderTable } from "../output/table.ts";
 
 /** Prints a reply of the service as it came, with control characters escaped. */
@@ -51,11 +51,7 @@ export function renderRoot({ extra, ...documented }: RootListing, out: Output): 
 const MAX_CELL_LENGTH = 60;
 
 /** A page of a list as a table, a row for each record, with the place of the page below. */
-export function renderList(
-  resource: Resource,
-  { meta, objects }: PageParts<unknown>,
-  look: Pick<Output, "colour" | "columns">,
-): string {
+export function renderList(resource: Resource, { meta, objects }: PageParts<unknown>, look: Look): string {
   const offset = meta.offset ?? 0;
   const total = meta.total_count;
   const ofAll = total === null ? "" : ` of ${total}`;
@@ -99,8 +95,9 @@ const MAX_FIELDS = 200;
 export function renderRecord(
   resource: Resource,
   record: Readonly<Record<string, unknown>>,
-  { colour, columns }: Pick<Output, "colour" | "columns">,
+  look: Look,
 ): string {
+  const { columns } = look;
   const documented = fieldsOf(resource).map(([name]) => name);
   const others = Object.keys(record).filter((field) => !documented.includes(field));
   const names = [...documented.filter((field) => Object.hasOwn(record, field)), ...others];
@@ -112,7 +109,7 @@ export function renderRecord(
   const width =
     columns === undefined ? Number.POSITIVE_INFINITY : Math.max(LEAST_TEXT_WIDTH, columns - indent);
   const lines = shown.flatMap(({ name, text }) => {
-    const label = colour ? `\u001b[1m${name}\u001b[0m` : name;
+    const label = styled("bold", name, look);
     const padding = " ".repeat(indent - name.length);
     return shorten(breakLines(text, width)).map((line, index) =>
       (index === 0 ? `${label}${padding}${line}` : `${" ".repeat(indent)}${line}`).trimEnd(),

@@ -6,6 +6,9 @@ import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
 import type { Output } from "./output.ts";
 import { cutCell, renderTable } from "./table.ts";
 
+/** A table is held in memory until its widths are known. */
+export const MOST_TABLE_ROWS = 1000;
+
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -30,78 +33,119 @@ export function readFormat({ format = "table", json, bom }: FormatOptions): Form
 
 /** Prints rows as they come. Only a table is held until its end, because its widths depend on all rows. */
 export interface AnswerWriter {
-  begin(): Promise<void>;
+  /** The first rows bring the head with them. */
   write(rows: readonly AnswerRow[]): Promise<void>;
+  /** An answer without rows has a head too. */
   end(): Promise<void>;
 }
 
 interface AnswerFacts {
   columns: readonly string[];
   /** Those that a table on a terminal shows. @default all, at any width */
-  answer?: readonly string[];
+  answer?: readonly string[] | undefined;
   /** The fields before the rows in a JSON document. */
   facts: Readonly<Record<string, unknown>>;
   /** CSV begins with a byte order mark. @default false */
-  hasBom?: boolean;
+  hasBom?: boolean | undefined;
 }
 
-export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Output): AnswerWriter {
-  switch (format) {
-    case "table":
-      return tableWriter(answer, out);
-    case "csv":
-      return csvWriter(answer, out);
-    case "json":
-      return jsonWriter(answer, out);
-    case "md":
-      return markdownWriter(answer, out);
-  }
+type AnswerOutput = Omit<Output, "hasWritten">;
+
+export function createAnswerWriter(format: Format, answer: AnswerFacts, out: AnswerOutput): AnswerWriter {
+  const { head, body, end } = PARTS[format](answer, out);
+  let isBegun = false;
+  const begin = async () => {
+    if (!isBegun) await head?.();
+    isBegun = true;
+  };
+  return {
+    async write(rows) {
+      await begin();
+      await body(rows);
+    },
+    async end() {
+      await begin();
+      await end?.();
+    },
+  };
 }
+
+/** Prints rows as they come, `most` at most. Gives how many were printed, and whether there are more. */
+export async function printRows(
+  batches: AsyncIterable<readonly AnswerRow[]>,
+  writer: AnswerWriter,
+  most: number,
+): Promise<{ printed: number; hasMore: boolean }> {
+  let printed = 0;
+  let hasMore = false;
+  for await (const rows of batches) {
+    const wanted = rows.slice(0, most - printed);
+    await writer.write(wanted);
+    printed += wanted.length;
+    hasMore = wanted.length < rows.length;
+    if (hasMore) break;
+  }
+  await writer.end();
+  return { printed, hasMore };
+}
+
+interface AnswerParts {
+  head?(): Promise<void>;
+  body(rows: readonly AnswerRow[]): Promise<void>;
+  end?(): Promise<void>;
+}
+
+const PARTS: Record<Format, (answer: AnswerFacts, out: AnswerOutput) => AnswerParts> = {
+  table: tableParts,
+  csv: csvParts,
+  json: jsonParts,
+  md: markdownParts,
+};
 
 /** A terminal gets the columns that answer the question, within its width; a file or a pipe gets all of them. */
-function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
+function tableParts({ columns, answer }: AnswerFacts, out: AnswerOutput): AnswerParts {
   const held: AnswerRow[] = [];
   const head = out.isTty && answer !== undefined ? answer : columns;
   // All columns by their places: a name may stand twice.
   const places = head.map((column, place) => (head === columns ? place : columns.indexOf(column)));
   return {
-    begin: async () => {},
-    async write(rows) {
+    async body(rows) {
       for (const row of rows) held.push(places.map((place) => cutCell(forPeople(row[place] ?? null))));
     },
     end() {
-      const right = head.filter((_, index) => isNumeric(held, index));
       const look = head === answer ? out : { colour: out.colour };
-      return out.write(renderTable({ head, rows: held, right, mayDrop: true }, look));
+      return out.write(renderTable({ head, rows: held, mayDrop: true }, look));
     },
   };
 }
 
 /** A file or a pipe gets the exact bytes. A terminal gets printable text, one line for each row. */
-function csvWriter({ columns, hasBom = false }: AnswerFacts, out: Output): AnswerWriter {
+function csvParts({ columns, hasBom = false }: AnswerFacts, out: AnswerOutput): AnswerParts {
   const write = (rows: readonly (readonly AnswerCell[])[]) => {
     if (!out.isTty) return out.write(toCsv(rows));
     const safe = rows.map((row) => row.map((cell) => (typeof cell === "string" ? printable(cell) : cell)));
     return out.write(toCsv(safe).replaceAll("\r\n", "\n"));
   };
-  const begin = async () => {
-    if (hasBom && !out.isTty) await out.write("\ufeff");
-    await write([columns]);
+  return {
+    async head() {
+      if (hasBom && !out.isTty) await out.write("\ufeff");
+      await write([columns]);
+    },
+    body: write,
   };
-  return { begin, write, end: async () => {} };
 }
 
 /** An object whose `rows` are objects by column, one on each line. A document that was cut off cannot be parsed. */
-function jsonWriter({ columns, facts }: AnswerFacts, out: Output): AnswerWriter {
+function jsonParts({ columns, facts }: AnswerFacts, out: AnswerOutput): AnswerParts {
   let isFirst = true;
   return {
-    begin() {
+    head() {
       const lines = Object.entries({ ...facts, columns }).map(
         ([name, value]) => `${quote(name)}: ${quote(value)},\n`,
       );
       return out.write(`{\n  ${lines.join("  ")}  "rows": [`);
     },
-    write(rows) {
+    body(rows) {
       const lines = rows.map((row) => {
         const comma = isFirst ? "" : ",";
         isFirst = false;
@@ -115,12 +159,11 @@ function jsonWriter({ columns, facts }: AnswerFacts, out: Output): AnswerWriter 
 
 const quote = (value: unknown): string => printableJson(JSON.stringify(value));
 
-function markdownWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+function markdownParts({ columns }: AnswerFacts, out: AnswerOutput): AnswerParts {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
   return {
-    begin: () => out.write(line(columns) + line(columns.map(() => "---"))),
-    write: (rows) => out.write(rows.map((row) => line(row.map(escapeMarkdown))).join("")),
-    end: async () => {},
+    head: () => out.write(line(columns) + line(columns.map(() => "---"))),
+    body: (rows) => out.write(rows.map((row) => line(row.map(escapeMarkdown))).join("")),
   };
 }
 
@@ -138,8 +181,3 @@ function forPeople(cell: AnswerCell): AnswerCell {
 }
 
 const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d{1,6}Z$/;
-
-function isNumeric(rows: readonly AnswerRow[], index: number): boolean {
-  const values = rows.map((row) => row[index]).filter((value) => value !== null);
-  return values.length > 0 && values.every((value) => typeof value === "number");
-}

@@ -2,6 +2,8 @@
  * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
  * go to stdout, all else to stderr. It knows no command.
  */
+
+import { styleText } from "node:util";
 import { ConfigError, toOutputError, UnprintedError } from "../../base/errors.ts";
 import { printable, printableJson } from "../../base/text.ts";
 
@@ -11,6 +13,8 @@ export interface Output {
   readonly colour: boolean;
   /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
   readonly columns: number | undefined;
+  /** Whether anything was written: what failed before may be tried again. */
+  readonly hasWritten: boolean;
   /** Resolves when the text was accepted. Await it: a slow reader then slows the command, and fills no memory. */
   write(text: string): Promise<void>;
   /** Writes one JSON document, with control characters escaped. */
@@ -37,6 +41,7 @@ interface OutputDeps {
 
 export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
   let isClosed = false;
+  let hasWritten = false;
 
   function closed(): void {
     if (isClosed) return;
@@ -50,6 +55,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
 
   function write(text: string): Promise<void> {
     if (isClosed) return Promise.resolve();
+    hasWritten = true;
     return new Promise((resolve, reject) => {
       stream.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
         if (!error) return resolve();
@@ -66,6 +72,9 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     isTty: stream.isTTY === true,
     colour,
     columns: stream.isTTY ? stream.columns || DEFAULT_COLUMNS : undefined,
+    get hasWritten() {
+      return hasWritten;
+    },
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };
@@ -77,6 +86,32 @@ export async function whenStored(printing: Promise<void>): Promise<void> {
     if (!(cause instanceof ConfigError)) throw cause;
     throw new UnprintedError(`all was done and stored, but ${cause.message}`, { cause, hint: cause.hint });
   });
+}
+
+/** A text for people: in colours or without, and in so many columns. @default columns: any number */
+export interface Look {
+  readonly colour: boolean;
+  readonly columns?: number | undefined;
+}
+
+/** A printable text in a style of a terminal, where there are colours. */
+export function styled(
+  format: Parameters<typeof styleText>[0],
+  text: string,
+  { colour }: Pick<Look, "colour">,
+): string {
+  // Whether to colour was decided already, so styleText must not check the stream again.
+  return colour ? styleText(format, text, { validateStream: false }) : text;
+}
+
+/** A text as lines that fit the terminal, each with its end. */
+export function paragraph(
+  text: string,
+  { columns = Number.POSITIVE_INFINITY }: Pick<Look, "columns">,
+): string {
+  return breakLines(text, columns)
+    .map((line) => `${line}\n`)
+    .join("");
 }
 
 /** Breaks a printable text between words into lines of at most `columns` characters. A longer word has its own line. */

@@ -1,8 +1,8 @@
-import { styleText } from "node:util";
 import type { createLogUpdate } from "log-update";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import { printable } from "../../base/text.ts";
+import { counted, grouped, printable } from "../../base/text.ts";
+import { styled } from "./output.ts";
 
 export interface ProgressUpdate {
   /** Absent where rows do not come in pages. */
@@ -154,7 +154,7 @@ export function progressLine(
     { text: name, drop: 9 },
     { text: bar, drop: 0 },
     { text: counts, drop: 8 },
-    { text: pages === undefined ? "" : `${grouped(pages)} ${pages === 1 ? "page" : "pages"}`, drop: 1 },
+    { text: pages === undefined ? "" : counted(pages, "page"), drop: 1 },
     { text: `${grouped(Math.round(recordsPerSecond))}/s`, drop: 2 },
     { text: end, drop: 3 },
   ].filter((part) => part.text !== "" && !(done !== undefined && part.drop === 2));
@@ -164,16 +164,14 @@ export function progressLine(
     parts.splice(parts.indexOf(least), 1);
   }
   return parts
-    .map((part) => (style.colour ? coloured(part.text, part.drop, done !== undefined) : part.text))
+    .map(({ text, drop }) => (drop >= 8 ? text : styled(formatOf(drop, done !== undefined), text, style)))
     .join("  ")
     .slice(0, parts.length > 1 ? undefined : Math.max(1, style.width));
 }
 
-function coloured(text: string, drop: number, isDone: boolean): string {
-  // Whether to colour was decided already, so styleText must not check the stream again.
-  if (drop === 0) return styleText(isDone ? "green" : "cyan", text, { validateStream: false });
-  if (drop >= 8) return text;
-  return styleText("gray", text, { validateStream: false });
+function formatOf(drop: number, isDone: boolean): "green" | "cyan" | "gray" {
+  if (drop > 0) return "gray";
+  return isDone ? "green" : "cyan";
 }
 
 function timeLeft(seconds: number | null): string {
@@ -181,9 +179,4 @@ function timeLeft(seconds: number | null): string {
   if (seconds < 60) return `${seconds} s left`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min left`;
-}
-
-/** Puts a comma between groups of three digits, without Intl, whose first use takes 20 ms. */
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -1,13 +1,13 @@
-import { styleText } from "node:util";
 import stringWidth from "string-width";
 import { printable } from "../../base/text.ts";
+import { type Look, styled } from "./output.ts";
 
-export type Cell = string | number | bigint | boolean | null | undefined;
+export type Cell = string | number | boolean | null | undefined;
 
 interface TableFacts {
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
-  /** Heads of the columns that are aligned to the right; usually numbers. */
+  /** Heads of the columns of texts that are aligned to the right, such as durations. @default none */
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default LONGEST_CELL */
   maxCellLength?: number;
@@ -19,38 +19,36 @@ interface TableFacts {
 const LONGEST_CELL = 120;
 
 /**
- * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Cells are made
- * printable, null and undefined are empty, and wide characters take two columns. Texts are cut further to fit a
- * terminal's `columns`, and not for a file.
+ * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Columns of numbers are aligned to the right.
+ * Cells are made printable, null and undefined are empty, and wide characters take two columns. Texts are cut further to fit a terminal's
+ * `columns`, and not for a file.
  */
 export function renderTable(
   { head, rows, right = [], maxCellLength = LONGEST_CELL, mayDrop = false }: TableFacts,
-  { columns, colour }: { columns?: number | undefined; colour: boolean },
+  look: Look,
 ): string {
   const lines = rows.map((row) =>
     head.map((_, index) => printable(String(cutCell(row[index], maxCellLength) ?? ""))),
   );
   const facts = head.map((name, index) => {
-    // Numbers are never cut: half a number is another number.
-    return widthOf(
-      name,
-      lines.map((cells) => cells[index] ?? ""),
-      right.includes(name),
-    );
+    const isRight = right.includes(name) || areNumbers(rows.map((row) => row[index]));
+    return widthOf([name, ...lines.map((cells) => cells[index] ?? "")], isRight);
   });
-  const widths = columns === undefined ? facts.map(({ now }) => now) : fitColumns(facts, columns, mayDrop);
+  const shown = look.columns === undefined ? facts : fitColumns(facts, look.columns, mayDrop);
   const draw = (cells: readonly string[]) => {
-    const parts = widths.map((width, index) => {
-      const text = cutText(cells[index] ?? "", width);
-      const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
-      return right.includes(head[index] ?? "") ? blanks + text : text + blanks;
+    const parts = shown.map(({ now, isRight }, index) => {
+      const text = cutText(cells[index] ?? "", now);
+      const blanks = " ".repeat(Math.max(0, now - stringWidth(text)));
+      return isRight ? blanks + text : text + blanks;
     });
     return parts.join(" ".repeat(GAP)).trimEnd();
   };
-  const top = draw(head);
-  // Whether to colour was decided already, so styleText must not check the stream again.
-  const shown = colour ? styleText("bold", top, { validateStream: false }) : top;
-  return [shown, ...lines.map(draw)].map((line) => `${line}\n`).join("");
+  return [styled("bold", draw(head), look), ...lines.map(draw)].map((line) => `${line}\n`).join("");
+}
+
+function areNumbers(cells: readonly Cell[]): boolean {
+  const known = cells.filter((cell) => cell !== null && cell !== undefined);
+  return known.length > 0 && known.every((cell) => typeof cell === "number");
 }
 
 /** A cell as a table shows it, so that rows can be held until the table is drawn. */
@@ -66,6 +64,7 @@ const GOOD_TEXT = 12;
 const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d)?)?$/;
 
 interface Width {
+  isRight: boolean;
   now: number;
   good: number;
   least: number;
@@ -76,7 +75,7 @@ interface Width {
  * never cut. With `mayDrop`, columns at the end are left out where the others would be cut too short. Without it, or
  * where a single column is too wide, the table stays wider.
  */
-function fitColumns(columns: readonly Width[], most: number, mayDrop: boolean): number[] {
+function fitColumns(columns: readonly Width[], most: number, mayDrop: boolean): readonly Width[] {
   const widths = [...columns];
   while (mayDrop && widths.length > 1 && total(widths, "good") > most) widths.pop();
   for (let over = total(widths, "now") - most; over > 0; over--) {
@@ -84,13 +83,15 @@ function fitColumns(columns: readonly Width[], most: number, mayDrop: boolean): 
     if (widest === undefined) break;
     widest.now -= 1;
   }
-  return widths.map(({ now }) => now);
+  return widths;
 }
 
-function widthOf(head: string, cells: readonly string[], isNumeric: boolean): Width {
+/** Numbers are never cut: half a number is another number. */
+function widthOf([head = "", ...cells]: readonly string[], isRight: boolean): Width {
   const now = Math.max(...[head, ...cells].map((text) => stringWidth(text)));
-  const isFirm = isNumeric || cells.every((cell) => cell === "" || MOMENT.test(cell));
+  const isFirm = isRight || cells.every((cell) => cell === "" || MOMENT.test(cell));
   return {
+    isRight,
     now,
     good: isFirm ? now : Math.min(now, GOOD_TEXT),
     least: isFirm ? now : Math.min(now, LEAST_TEXT),
@@ -102,7 +103,7 @@ function findWidest(widths: readonly Width[]): Width | undefined {
   return open.reduce<Width | undefined>((a, b) => (a === undefined || b.now > a.now ? b : a), undefined);
 }
 
-function total(widths: readonly Width[], which: keyof Width): number {
+function total(widths: readonly Width[], which: "now" | "good"): number {
   return widths.reduce((sum, width) => sum + width[which], 0) + GAP * Math.max(0, widths.length - 1);
 }
 

@@ -1,18 +1,16 @@
 import { Option } from "commander";
-import { requireBaseUrl } from "../../base/config.ts";
 import { createHostPace } from "../../mirror/api/host-pace.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { withCheck } from "../../mirror/verify/verify.ts";
-import { webhookOf } from "../../notify/webhook.ts";
 import { type ReportedResult, withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
-import { withConnections } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
-import { parseResources } from "../usage/flag-values.ts";
-import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./after-run.ts";
+import { RESOURCES_OPTION } from "../usage/flag-values.ts";
+import { METRICS_FILE_OPTION } from "./metrics-file.ts";
+import { runOnce } from "./run-once.ts";
 
 interface Options {
   full?: true;
@@ -23,7 +21,7 @@ interface Options {
   json?: true;
 }
 
-export const syncCommand: CommandDeclaration<Options> = {
+export const command: CommandDeclaration<Options> = {
   settings: ["requests", "database", "sync", "notices"],
   exits: ["partial", "locked", "unprinted"],
   examples: [
@@ -42,11 +40,7 @@ export const syncCommand: CommandDeclaration<Options> = {
     command
       .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
       .option("--incremental", "read only the head of the builds, down to what is known")
-      .option(
-        "--resource <names>",
-        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
-        parseResources,
-      )
+      .option(...RESOURCES_OPTION)
       .option(
         "--allow-mass-delete",
         "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
@@ -54,34 +48,20 @@ export const syncCommand: CommandDeclaration<Options> = {
       .option(...METRICS_FILE_OPTION)
       .option("--json", "print the run summary as one JSON document"),
   run: (context, { options }) => {
-    const baseUrl = requireBaseUrl(context.config);
-    const webhook = webhookOf(context.config);
-    return withMetricsFile(context, options.metricsFile, (measured) => {
-      // The origin has no login. It takes a moment until the database and the service have answered.
-      context.log.info({ service: baseUrl.origin }, "sync started");
-      return withConnections(context, "sync", (database, connections) =>
-        measured(database.url, async () => {
-          const progress = await context.progress();
-          const { clock, log, signal } = context;
-          const json = options.json === true;
-          return runOnce(context, database, connections, { baseUrl, webhook, json }, async () => {
-            const result = await withContent(runChecked)({
-              settings: { ...context.config, baseUrl },
-              connections,
-              pace: createHostPace({ ...context.config, clock }),
-              kind: options.full ? "full" : options.incremental ? "incremental" : null,
-              resources: options.resource ?? null,
-              allowMassDelete: options.allowMassDelete ?? false,
-              clock,
-              log,
-              signal,
-              onProgress: showProgress(progress),
-            });
-            progress.stop();
-            return result;
-          });
-        }),
-      );
+    // The origin has no login.
+    const onBegin = ({ origin: service }: URL) => context.log.info({ service }, "sync started");
+    return runOnce(context, { ...options, onBegin }, async (run) => {
+      const progress = await context.progress();
+      const result = await withContent(runChecked)({
+        ...run,
+        pace: createHostPace({ ...context.config, clock: run.clock }),
+        kind: options.full ? "full" : options.incremental ? "incremental" : null,
+        resources: options.resource ?? null,
+        allowMassDelete: options.allowMassDelete ?? false,
+        onProgress: showProgress(progress),
+      });
+      progress.stop();
+      return result;
     });
   },
 };

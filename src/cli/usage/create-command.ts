@@ -17,7 +17,7 @@ export interface CommandEntry {
   /** One line, as in the list of commands. */
   readonly summary: string;
   /** Loads the command's own file, and all that it imports. */
-  load(): Promise<CommandDeclaration>;
+  load(): Promise<{ readonly command: CommandDeclaration }>;
 }
 
 export interface CommandDeclaration<Options = object> extends CommandBody<Options> {
@@ -28,6 +28,8 @@ export interface CommandDeclaration<Options = object> extends CommandBody<Option
   readonly examples: readonly Example[];
   /** Adds its arguments and its own flags. @default it has none */
   flags?(command: Command): Command;
+  /** Whether it prints one JSON document with `--json`. @default false */
+  readonly hasJson?: boolean;
   /** The words that a place or a flag takes where commander does not check them, by their names: for the completion. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
 }
@@ -37,11 +39,12 @@ export function createCommand(
   { name, summary }: Pick<CommandEntry, "name" | "summary">,
   declaration: CommandDeclaration,
 ): Command {
-  const { settings, examples, flags } = declaration;
+  const { settings, examples, flags, hasJson = false } = declaration;
   const command = failOnUsage(new Command(name)).description(summary).allowExcessArguments(false);
   for (const key of settingsFor(...settings, "log")) command.addOption(settingOption(SETTINGS[key]));
   addCommonOptions(command);
   flags?.(command);
+  if (hasJson) command.option("--json", "print one JSON document");
   return command
     .addHelpText("after", () => examplesText(examples))
     .action(async () => {

@@ -24,12 +24,19 @@ export function parseResource(text: string): Resource {
 }
 
 /** Several resources, separated by commas. Throws ConfigError that names every unknown one. */
-export function parseResources(text: string): Resource[] {
+function parseResources(text: string): Resource[] {
   const names = text.split(",").map((name) => name.trim());
   const wrong = names.filter((name) => !isResource(name));
   if (wrong.length > 0) throw unknown(wrong);
   return names.filter(isResource);
 }
+
+/** A flag for some of the resources. */
+export const RESOURCES_OPTION = [
+  "--resource <names>",
+  `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
+  parseResources,
+] as const;
 
 function unknown(names: readonly string[]): ConfigError {
   const sentences = names.map(

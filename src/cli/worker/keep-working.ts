@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import type { Clock } from "../../base/clock.ts";
 import { findWatchdog, isPasswordCopied, type Watchdog } from "../../base/config/environment.ts";
 import { messageOf, SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import { loadConnections } from "../../mirror/api/transport.ts";
-import type { SyncSettings } from "../../mirror/lists/plan.ts";
+import type { RunOptions } from "../../mirror/run/with-run.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { openDatabase } from "../../store/embedded/open-embedded.ts";
 import { assertNotDemo, assertService } from "../../store/ledger/mirrored-service.ts";
@@ -15,13 +14,10 @@ import { createKeptDatabase, type KeptDatabase } from "./kept-database.ts";
 import { type Lead, workInTerms } from "./work-in-terms.ts";
 import type { Job } from "./worker.ts";
 
-/** What all jobs of one process share. */
-export interface JobDeps extends Lead {
-  settings: SyncSettings;
+/** All jobs of one process share it, and it is what their runs have in common. */
+export interface JobDeps extends Lead, Omit<RunOptions, "connections" | "signal" | "pace" | "assertMayRun"> {
   /** The rate is that of the process, and a wait that the service asks for holds for all jobs. */
   pace: HostPace;
-  clock: Clock;
-  log: Logger;
 }
 
 /**

@@ -15,10 +15,9 @@ import type { CommandDeclaration } from "../usage/create-command.ts";
 import { createFileJobs } from "./file-jobs.ts";
 import { withFollowUps } from "./follow-up-jobs.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
-import { createNightlySync } from "./nightly-sync.ts";
-import { createWatchJob } from "./watch-job.ts";
+import { createNightlySync, createWatchJob } from "./run-jobs.ts";
 
-export const workerCommand: CommandDeclaration = {
+export const command: CommandDeclaration = {
   settings: ["requests", "database", "sync", "status", "server", "jobs", "notices"],
   exits: ["locked"],
   examples: [
@@ -40,31 +39,28 @@ function work(context: CommandContext): Promise<never> {
     meters.schedule.watch(command, () => due.next(clock.now()));
   }
   const webhook = webhookOf(config);
-  const createJobs = (shared: JobDeps) =>
-    withFollowUps(context, webhook, shared, meters.store, (afterRun) => [
-      createNightlySync({
-        ...shared,
-        cron: syncCron,
-        timezone,
-        async runSync(options) {
-          // A new one for each night, so that the last state of an earlier night stays on the screen.
-          const progress = await context.progress();
-          try {
-            const run = withContent(withCheck(afterRun(runSync), findRecord));
-            return await run({ ...options, meters, onProgress: showProgress(progress) });
-          } finally {
-            progress.stop();
-          }
-        },
-      }),
-      createWatchJob({
-        ...shared,
-        cron: watchCron,
-        timezone,
-        runWatchRound: (options) => afterRun(runWatchRound)({ ...options, meters }),
-      }),
-      ...createFileJobs(config, shared),
-    ]);
+  const createJobs = (deps: JobDeps) =>
+    withFollowUps(context, webhook, deps, meters.store, (afterRun) => {
+      const shared = { ...deps, meters, timezone };
+      return [
+        createNightlySync({
+          ...shared,
+          cron: syncCron,
+          async runSync(options) {
+            // A new one for each night, so that the last state of an earlier night stays on the screen.
+            const progress = await context.progress();
+            try {
+              const run = withContent(withCheck(afterRun(runSync), findRecord));
+              return await run({ ...options, onProgress: showProgress(progress) });
+            } finally {
+              progress.stop();
+            }
+          },
+        }),
+        createWatchJob({ ...shared, cron: watchCron, runWatchRound: afterRun(runWatchRound) }),
+        ...createFileJobs(config, shared),
+      ];
+    });
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
     serveMirror(context, database, { meters, isWorker: true }),
   );

@@ -334,7 +334,7 @@ describe("renderFindings", () => {
 
   test("colours the status alone", () => {
     const [line] = renderFindings(FINDINGS, { colour: true, columns: 80 }).split("\n");
-    expect(line).toBe("\u001b[32m✓ ok     \u001b[0m  one     well");
+    expect(line).toBe("\u001b[32m✓ ok     \u001b[39m  one     well");
   });
 });
 

@@ -21,7 +21,6 @@ async function print(
     { columns: ["name", "rate"], facts: { report: "x" }, ...(answer && { answer }) },
     out,
   );
-  await writer.begin();
   await writer.write(rows.slice(0, 1));
   await writer.write(rows.slice(1));
   await writer.end();

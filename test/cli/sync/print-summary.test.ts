@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSummaryPrinter } from "../../../src/cli/sync/after-run.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
 import { emptyCounts, type RunSummary } from "../../../src/mirror/lists/summary.ts";
 
 const RUN: RunSummary = {
@@ -38,6 +38,7 @@ async function print(columns: number | undefined): Promise<string[]> {
   const written: string[] = [];
   const out = {
     isTty: columns !== undefined,
+    hasWritten: false,
     colour: false,
     columns,
     write: async (text: string) => void written.push(text),

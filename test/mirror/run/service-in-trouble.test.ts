@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { createSummaryPrinter } from "../../../src/cli/sync/after-run.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
@@ -32,7 +32,14 @@ async function printed(run: RunSummary): Promise<string> {
     text += more;
   };
   const printSummary = await createSummaryPrinter(false);
-  await printSummary(run, { isTty: false, colour: false, columns: undefined, write, json: async () => {} });
+  await printSummary(run, {
+    isTty: false,
+    hasWritten: false,
+    colour: false,
+    columns: undefined,
+    write,
+    json: async () => {},
+  });
   return text;
 }
 

@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { noteNews } from "../../../src/notify/source.ts";
 import { staleLists } from "../../../src/notify/state-notices.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { runStatement } from "../../../src/store/connection/sql.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -43,7 +41,6 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
   expect(fresh?.at).toBe(lastGoodAt);
 
   const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
-  await runStatement(sql, noteNews(staleLists.look(look, "{}")));
-  const noted = await sql<{ resource: string }[]>`select data->>'resource' as resource from sync.notices`;
-  expect(noted.map(({ resource }) => resource)).toContain("build");
+  const { news = [] } = (await staleLists.look(sql, look, "{}")) ?? {};
+  expect(news.map(({ data }) => data.resource)).toContain("build");
 });

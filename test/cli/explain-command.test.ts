@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { runCli } from "../../support/cli.ts";
-import type { TestDatabase } from "../../support/database.ts";
-import { createToldBuild } from "../../support/told-build.ts";
+import { runCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createToldBuild } from "../support/told-build.ts";
 
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
   runCli(["explain", "build", id, "--source-timezone", "America/Chicago", ...args], {
