@@ -271,7 +271,7 @@ export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): 
     const hint = error instanceof StoreError ? error.hint : undefined;
     const next = error instanceof RefreshError ? "computes everything anew" : "tries again";
     if (!signal?.aborted)
-      log.error({ error: messageOf(error), hint }, `could not refresh the reports; the next refresh ${next}`);
+      log.error({ error: messageOf(error), hint, next_refresh: next }, "could not refresh the reports");
     return error;
   }
 }

@@ -122,16 +122,12 @@ export function createLeases({ ask }: Probe, { instance, log }: { instance: stri
           const { holder } = seen;
           if (holder && seen.isHeld) return holder;
           if (holder && seen.isSilent && holder.instance !== instance) await oust(tx, name, holder, log);
+          if (holder === null) await addRow(tx, name);
           const [taken] = await tx<{ term: number }[]>`
-            insert into sync.leases as last
-              (name, term, instance, pid, host, since, renewed_at, until, backend_pid, backend_start)
-            select ${name}, 1, ${instance}, ${process.pid}, ${hostname()}, clock_timestamp(), clock_timestamp(), ${until(tx)},
-              session.pid, session.backend_start
-            from ${session(tx)}
-            on conflict (name) do update set term = last.term + 1, instance = excluded.instance, pid = excluded.pid,
-              host = excluded.host, since = excluded.since, renewed_at = excluded.renewed_at, until = excluded.until,
-              backend_pid = excluded.backend_pid, backend_start = excluded.backend_start
-            where not sync.is_held(last) returning term`;
+            update sync.leases as lease set term = term + 1, instance = ${instance}, pid = ${process.pid}, host = ${hostname()},
+              since = clock_timestamp(), renewed_at = clock_timestamp(), until = ${until(tx)},
+              backend_pid = session.pid, backend_start = session.backend_start
+            from ${session(tx)} where name = ${name} and not sync.is_held(lease) returning term`;
           return taken ? hold(name, taken.term) : null;
         });
       return ask(`take the lease of the ${name}`, async (sql) => {
@@ -205,6 +201,11 @@ export async function findHolder(sql: AnySql, name: LeaseName): Promise<Holder |
   return holder ?? null;
 }
 
+/** The row of a lease that nobody ever took. Of several that add it at once one does; an upsert of two keys would fail in the others. */
+const addRow = (tx: TransactionSql, name: LeaseName) => tx`
+  insert into sync.leases (name, term, instance, pid, host, since, renewed_at, until)
+  values (${name}, 0, '', 0, '', clock_timestamp(), clock_timestamp(), '-infinity') on conflict do nothing`;
+
 /**
  * For a transaction that must meet no holder, as that of a migration: nobody has the lease, and nobody takes it before the transaction
  * ends. False where somebody has it. Older schemas have no leases: the migration that makes them ends the runs of older programs.
@@ -214,10 +215,11 @@ export async function tryReserve(tx: TransactionSql, name: LeaseName): Promise<b
   if (made === undefined) return true;
   // The look comes first: the statement behind it would wait for the open transactions of a holder.
   if ((await findHolder(tx, name)) !== null) return false;
+  await addRow(tx, name);
   const reserved = await tx`
-    insert into sync.leases as last (name, term, instance, pid, host, since, renewed_at, until)
-    values (${name}, 1, '', ${process.pid}, ${hostname()}, clock_timestamp(), clock_timestamp(), '-infinity')
-    on conflict (name) do update set term = last.term + 1, until = excluded.until where not sync.is_held(last)`;
+    update sync.leases as lease set term = term + 1, instance = '', pid = ${process.pid}, host = ${hostname()}, until = '-infinity',
+      since = clock_timestamp(), renewed_at = clock_timestamp(), backend_pid = null, backend_start = null
+    where name = ${name} and not sync.is_held(lease)`;
   return reserved.count > 0;
 }
 

@@ -7,9 +7,9 @@ import { type Intercept, startQuickWorld } from "../../support/quick-world.ts";
 
 type Line = Record<string, unknown> & { msg: string };
 
-/** Work of a run: each of its lines has the run. The lock is released when the run is over. */
+/** Work of a run: each of its lines has the run. The lease is released when the run is over. */
 const RUN = /^mirror\/|^report\/refresh\/after-run|^cli\/output\/progress|^store\/connection\/patience/;
-const OF_RUNS = sentencesIn(RUN).filter((sentence) => sentence !== "run lock released");
+const OF_RUNS = sentencesIn(RUN).filter((sentence) => sentence !== "the lease of the run is released");
 /** Lines about one list: each has its name. */
 const OF_LISTS = [
   ...sentencesIn(/^mirror\/(?:builds|lists)\/|^mirror\/run\/upstream-schemas/),

@@ -84,8 +84,8 @@ test("has a hint for people, and the log says what the next one does", async () 
   expect(lines).toEqual([
     [
       "error",
-      "could not refresh the reports; the next refresh computes everything anew",
-      { error: failed.error, hint },
+      "could not refresh the reports",
+      { error: failed.error, hint, next_refresh: "computes everything anew" },
     ],
   ]);
 });

@@ -123,7 +123,8 @@ describe.skipIf(PGBOUNCER === null).each(["session", "transaction"])(
       await killed.ended;
       isHeld = false;
       expect(await run(...sync)).toMatchObject({ code: 10 });
-      await expect.poll(async () => (await run(...sync)).code, { interval: 2000 }).toBe(0);
+      const later = { interval: 2000, timeout: 240_000 };
+      await expect.poll(() => run(...sync), later).toMatchObject({ code: 0 });
       const runs = "select status from sync.runs order by id";
       expect(await ask(own, runs)).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
       expect(await run("status", "--max-age", "1h")).toMatchObject({ code: 0 });
