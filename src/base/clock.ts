@@ -14,7 +14,7 @@ export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 export const CLOCK_TOLERANCE_MS = 300_000;
 
 /**
- * How long ago a moment was, in milliseconds; never negative. Infinity for null, and for a moment that is
+ * The age of a moment in milliseconds; never negative. Infinity for null, and for a moment that is
  * ahead of `now` by more than the tolerance: a clock was wrong, so its age is not known.
  */
 export function ageMs(moment: string | Date | null, now: Date): number {
@@ -23,12 +23,12 @@ export function ageMs(moment: string | Date | null, now: Date): number {
   return age < -CLOCK_TOLERANCE_MS ? Number.POSITIVE_INFINITY : Math.max(0, age);
 }
 
-/** Whether a moment is so far ahead of `now` that a clock is or was wrong. */
+/** True where a moment is so far ahead of `now` that a clock is or was wrong. */
 export function isAhead(moment: string | Date | null, now: Date): boolean {
   return moment !== null && ageMs(moment, now) === Number.POSITIVE_INFINITY;
 }
 
-/** How many milliseconds another clock is ahead of ours, at least and at most; negative when it is behind. */
+/** The milliseconds by which another clock is ahead of ours, at least and at most; negative when it is behind. */
 export interface ClockAhead {
   minMs: number;
   maxMs: number;
@@ -46,7 +46,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** How far a zone's clocks are ahead of UTC at a moment, in minutes. Throws a RangeError for an unknown zone. */
+/** The minutes by which a zone's clocks are ahead of UTC at a moment. Throws a RangeError for an unknown zone. */
 export function createZoneOffset(timeZone: string): (moment: Date) => number {
   const format = new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" });
   return (moment) => {

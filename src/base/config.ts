@@ -20,7 +20,7 @@ export interface SettingInForce {
   readonly name: string;
   readonly flag: string;
   readonly value: string | null;
-  /** Whether a secret in it is masked. */
+  /** A secret in it is masked. */
   readonly isMasked: boolean;
   /** `flag`, `environment`, `.env`, `file <path>` or `default`. */
   readonly source: string;
@@ -41,7 +41,7 @@ export interface ConfigInput {
   cwd?: string;
   /** As typed, without their dashes: `--stuck-after 2h` is `{ "stuck-after": "2h" }`. */
   flags?: Environment;
-  /** Whether the log's stream is a terminal: decides what the log format `auto` means. @default false */
+  /** The log's stream is a terminal: decides what the log format `auto` means. @default false */
   isTty?: boolean;
 }
 
@@ -135,7 +135,7 @@ interface Given {
   readonly text: string;
   /** `flag`, `environment`, `.env` or `file <path>`. */
   readonly source: string;
-  /** How a message about this value begins. */
+  /** The first words of a message about this value. */
   readonly label: string;
 }
 

@@ -45,7 +45,7 @@ export async function createLog(options: LogOptions): Promise<Logger> {
 /** A log that writes nothing, for tests and for library use. */
 export const silentLog: Logger = pino({ level: "silent" });
 
-/** What is shown elsewhere in a line, or in front of its sentence. */
+/** The facts that are shown elsewhere in a line, or in front of its sentence. */
 const SHOWN = new Set(["level", "time", "msg", "run_id", "resource"]);
 
 /**

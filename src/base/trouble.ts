@@ -6,7 +6,7 @@ const WELL_AFTER_MS = 240_000;
 /** Other causes within an hour are counted only. */
 const MOST_CAUSES = 8;
 
-/** What has failed since all was well. */
+/** The failures since all was well. */
 interface Failures {
   failures: number;
   since: string;
@@ -41,7 +41,7 @@ export function createTrouble(clock: Pick<Clock, "now">, { wellAfterMs = WELL_AF
       if (isNews) saidMs = lastMs;
       return { isNews, again: failures > 1 ? facts() : {} };
     },
-    /** What is over, where something had failed and all is well for some minutes; else null. */
+    /** The trouble that is over, where all is well again for some minutes; else null. */
     over(): Failures | null {
       if (failures === 0 || Math.abs(clock.now().getTime() - lastMs) < wellAfterMs) return null;
       const ended = facts();

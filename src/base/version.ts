@@ -9,7 +9,7 @@ export function readVersion(): string {
   return version;
 }
 
-/** How docmirror names itself to a service, in the form that owners of services know from crawlers. */
+/** The name of docmirror for a service, in the form that owners of services know from crawlers. */
 export function userAgentOf(contact: string | null | undefined): string {
   return `docmirror/${readVersion()}${contact ? ` (+${contact})` : ""}`;
 }

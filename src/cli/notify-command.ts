@@ -27,7 +27,7 @@ interface Options {
   for?: number;
 }
 
-/** How many that wait, and how many that ended, are listed. */
+/** The notices that are listed at most, of those that wait and of those that ended. */
 const LISTED = 20;
 const BEGIN_WITHIN_MS = 40_000;
 

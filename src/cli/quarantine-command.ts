@@ -29,7 +29,7 @@ interface Options {
   json?: true;
 }
 
-/** How many characters of a payload the table shows. */
+/** The characters of a payload that the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
 export const command: CommandDeclaration<Options> = {

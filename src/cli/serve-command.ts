@@ -32,7 +32,7 @@ async function serve(context: CommandContext): Promise<never> {
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(place);
-  /** What a refresh needs, which writes. */
+  /** The parts that a refresh needs, which writes. */
   let ownerUrl = "";
   const database = createKeptDatabase({
     program: "docmirror serve",

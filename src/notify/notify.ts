@@ -33,7 +33,7 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
       if (noted > 0) log.info({ notices: noted }, "noted what needs attention");
     } catch (error) {
       signal.throwIfAborted();
-      // What was noted before is still sent.
+      // Notices that were noted before are still sent.
       fault = error;
     }
     const sent = await deliverNotices({ ...options, receiver });
@@ -64,7 +64,7 @@ const MARK_AGAIN_AFTER = "1 hour";
 /** A server that is busy with other work is asked again by the next look. */
 const LOOK_WITHIN = "10s";
 
-/** How many notices were noted, and the sources that were looked at for the first time. */
+/** The number of notices that were noted, and the sources that were looked at for the first time. */
 export interface Collected {
   noted: number;
   begun: string[];

@@ -21,12 +21,12 @@ const CLAIM_S = 60;
 const UNDER_WAY = "nothing is known of this try: it is under way, or its process ended";
 /** The longest wait for a try. One that is further ahead was set by a wrong clock. */
 const LONGEST_WAIT = "25 hours";
-/** How long a notice is tried, and how often at least: a machine may sleep through that day. */
+/** The time for which a notice is tried, and the least number of tries: a machine may sleep through that day. */
 const TRIED_FOR = "1 day";
 const LEAST_TRIES = 5;
 /** A wrong clock may make the day long. */
 const MOST_TRIES = 100;
-/** How long a notice may be due without a try. Where few are made, as by a nightly sync, a dead receiver must not fill the outbox. */
+/** The time for which a notice may be due without a try. Where few are made, as by a nightly sync, a dead receiver must not fill the outbox. */
 const KEPT_WAITING = "7 days";
 const KEPT = "30 days";
 const MOST_FORGOTTEN = 1000;
@@ -123,7 +123,7 @@ export interface Outbox {
   notices: NoticeRow[];
 }
 
-/** What waits and what ended last, at most `limit` of each. */
+/** The notices that wait, and those that ended last; at most `limit` of each. */
 export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
   const [counts] = await sql<Omit<Outbox, "notices">[]>`
     select count(*) filter (where delivered_at is null and given_up_at is null)::int as waiting,
@@ -151,7 +151,7 @@ const MOST_FAILED = 4;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** How many notices were sent, how many tries failed, the last one by `error`, and how many wait for another try. */
+/** Counts: the notices that were sent, the tries that failed (the last one by `error`), and the notices that wait for another try. */
 export interface Delivered {
   delivered: number;
   failed: number;

@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 4096;
 const BODY_WITHIN_MS = 1000;
 const MAX_ERROR_LENGTH = 300;
 
-/** What came of one try. */
+/** The result of one try. */
 export interface ReceiverAnswer {
   readonly status: number | null;
   /** Why it counts as failed; null when it is delivered. Never quotes the reply or the path of the URL: both may hold secrets. */
@@ -159,7 +159,7 @@ function summaryOf({ type, data }: Message): string {
   return typeof data.summary === "string" && data.summary !== "" ? data.summary : type;
 }
 
-/** What people need beside the sentence, in the order in which it is shown. */
+/** The facts that people need beside the sentence, in the order in which they are shown. */
 const SHOWN = {
   service: "service",
   project_slug: "project",

@@ -6,7 +6,7 @@ import type { NoticeType } from "../base/config/setting.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import { type AnySql, statement } from "../store/connection/sql.ts";
 
-/** What a look depends on, beside the tables. */
+/** The settings and the moment that a look depends on, beside the tables. */
 export interface LookSettings {
   staleAfterMs: number;
   /** The clock that wrote the times of runs and walks. An ISO time. */
@@ -20,7 +20,7 @@ export interface Notice {
   data: Record<string, unknown> & { summary: string };
 }
 
-/** What a look found: where the next one begins, and what is news, oldest first. */
+/** The findings of a look: where the next one begins, and the news, oldest first. */
 interface Found {
   position: string;
   news: readonly Notice[];

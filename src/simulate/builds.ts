@@ -85,7 +85,7 @@ export function createBuildLives(settings: WorldSettings) {
       return { ...life, steps };
     },
 
-    /** How far the service's clock is behind: on some days for two hours, then it is corrected. */
+    /** The milliseconds by which the service's clock is behind: on some days for two hours, then it is corrected. */
     clockLag(moment: Micros): Micros {
       if (!settings.clockSteps) return 0;
       const day = Math.floor(moment / DAY);
@@ -142,7 +142,7 @@ export function createBuildStore(capacity: number) {
   const at = (column: Float64Array | Int32Array, index: number): number => column[index] ?? Number.NaN;
 
   return {
-    /** How many rows were ever created. A deleted build keeps its row. */
+    /** The rows that were ever created. A deleted build keeps its row. */
     get rowCount() {
       return rowCount;
     },

@@ -17,7 +17,7 @@ export interface ProjectRow {
   users: number[];
   publishedAt: Micros;
   modifiedAt: Micros;
-  /** How often its text was changed. Each edition has another description. */
+  /** The changes of its text so far. Each edition has another description. */
   edition: number;
   /** Increases with each change of its record. */
   revision: number;

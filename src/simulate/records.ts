@@ -42,7 +42,7 @@ export function subdomain(slug: string): string {
   return `http://${slug}.docs.example.org/`;
 }
 
-/** What a world is made of. */
+/** The parts of a world. */
 export interface WorldParts {
   readonly settings: WorldSettings;
   readonly dates: LocalDates;

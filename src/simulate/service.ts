@@ -26,9 +26,9 @@ export interface SimulationOptions {
   ) => Response | "hang up" | Promise<Response | "hang up">;
   /** Virtual milliseconds per real millisecond. Without it the world's clock stands still. @default 0 */
   speed?: number;
-  /** How many bytes of rendered replies are cached. With 0 each reply is rendered again. @default 64 MiB */
+  /** The bytes of rendered replies that are cached. With 0 each reply is rendered again. @default 64 MiB */
   cacheBytes?: number;
-  /** How it behaves where the interface is not documented. @default RECORDED, as real services do */
+  /** Its behaviour where the interface is not documented. @default RECORDED, as real services do */
   manners?: Manners;
 }
 

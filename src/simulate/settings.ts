@@ -21,14 +21,14 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** How often each kind of event occurs, per virtual day on average. 0 switches a kind off. */
+/** The events of each kind in a virtual day, on average. 0 switches a kind off. */
 export type Rates = Record<EventKind, number>;
 
 /** The world of who asks for nothing else. */
 const DEFAULTS = {
   /** The same seed and settings give the same world and the same future. */
   seed: 1,
-  /** How many records exist at the start, including hidden ones. */
+  /** The records that exist at the start, including hidden ones. */
   users: 800,
   projects: 700,
   /** Never fewer than `projects`: each has a version `latest`. */
@@ -50,13 +50,13 @@ const DEFAULTS = {
   /** If set, a job closes a stuck build as failed this long after its trigger. */
   closeStuckAfterMs: undefined as number | undefined,
   /**
-   * How far the service's clock is ahead of true time, in milliseconds. Negative when it is behind. The
+   * The milliseconds by which the service's clock is ahead of true time. Negative when it is behind. The
    * `date` of each build and the `Date` of each reply use that clock, and the truth of tests uses true time.
    */
   clockOffsetMs: 0,
-  /** Whether dates are sometimes behind that clock, so that a newer build has an older `date`. */
+  /** Dates are sometimes behind that clock, so that a newer build has an older `date`. */
   clockSteps: true,
-  /** Whether some texts contain Unicode, HTML and terminal escapes. */
+  /** Some texts contain Unicode, HTML and terminal escapes. */
   oddTexts: true,
   /** The share of file addresses at which there is no page (0 to 1). */
   missingPageShare: 0,
@@ -66,7 +66,7 @@ const DEFAULTS = {
 
 export type WorldSettings = typeof DEFAULTS & { rates: Rates };
 
-/** What differs from the defaults. Those of the rates depend on the size of the world. */
+/** The settings that differ from the defaults. Those of the rates depend on the size of the world. */
 export type WorldOptions = Partial<typeof DEFAULTS> & { rates?: Partial<Rates> };
 
 /** A world without random events: only `triggerBuilds` and the like change it. Open builds still finish. */

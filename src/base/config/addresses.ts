@@ -12,7 +12,7 @@ export function readHostName(text: string): string | undefined {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
-/** Whether only programs of this machine reach what listens on this host. */
+/** True where only programs of this machine reach what listens on this host. */
 export function isLoopback(host: string): boolean {
   const name = readHostName(host) ?? "";
   return name === "localhost" || name === "::1" || /^127(?:\.\d+){3}$/.test(name);

@@ -1,4 +1,4 @@
-/** What a `.env` gives, and what is wrong with it. The values may be secret, so no fault repeats a line. */
+/** The values of a `.env`, and its faults. The values may be secret, so no fault repeats a line. */
 export interface DotEnv {
   readonly variables: Readonly<Record<string, string>>;
   readonly faults: readonly string[];
@@ -11,7 +11,7 @@ export function decodeText(bytes: Buffer): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Whether `decodeText` could read this text. */
+/** True where `decodeText` could read this text. */
 export const isReadable = (text: string): boolean => !/[\0\uFFFD]/.test(text);
 
 /**

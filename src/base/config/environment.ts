@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import type { Environment } from "../config.ts";
 
 /**
- * Whether to colour a stream. `--no-color` and `NO_COLOR` (not empty) say no. Else `FORCE_COLOR` decides (0
+ * Says whether a stream is coloured. `--no-color` and `NO_COLOR` (not empty) say no. Else `FORCE_COLOR` decides (0
  * and false say no). Else a terminal that is not `TERM=dumb` has colours.
  */
 export function wantsColour(
@@ -15,7 +15,7 @@ export function wantsColour(
   return stream.isTty && env.TERM !== "dumb";
 }
 
-/** Whether lines can be redrawn, as progress bars need. Not in CI, whose logs keep every frame. */
+/** True where lines can be redrawn, as progress bars need. Not in CI, whose logs keep every frame. */
 export function canRedraw(stream: { isTty: boolean }, env: Environment = process.env): boolean {
   return stream.isTty && env.TERM !== "dumb" && (env.CI ?? "") === "";
 }
@@ -23,7 +23,7 @@ export function canRedraw(stream: { isTty: boolean }, env: Environment = process
 export type Watchdog = NonNullable<ReturnType<typeof findWatchdog>>;
 
 /**
- * What systemd asks of this process with `WatchdogSec`: the time without a message after which it ends the process, and the
+ * The demands of systemd on this process with `WatchdogSec`: the time without a message after which it ends the process, and the
  * environment of the program that sends the messages. Null where nobody waits for messages: see sd_watchdog_enabled(3).
  */
 export function findWatchdog(env: Environment = process.env, pid = process.pid) {
@@ -34,7 +34,7 @@ export function findWatchdog(env: Environment = process.env, pid = process.pid) 
 }
 
 /**
- * Whether systemd gave this process its database password (`LoadCredential`). That is a copy of the moment of its start: a
+ * True where systemd gave this process its database password (`LoadCredential`). That is a copy of the moment of its start: a
  * rotated password comes with the next start alone.
  */
 export function isPasswordCopied(env: Environment = process.env): boolean {

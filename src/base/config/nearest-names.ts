@@ -7,7 +7,7 @@ export function nearestNames(wrong: string, known: Iterable<string>, most = 3): 
   return nearest.names();
 }
 
-/** Whether two names differ in one letter, in two letters that changed places, or in how their words are written and joined. */
+/** True where two names differ in one letter, in two letters that changed places, or in how their words are written and joined. */
 export function isAlmost(name: string, known: string): boolean {
   const plain = (text: string) => text.toUpperCase().replace(/[^A-Z0-9]/g, "");
   const letters = (text: string) => [...plain(text)].sort().join("");

@@ -9,7 +9,7 @@ const SCRIPT = join(ROOT, "bin", "docmirror.js");
 let name: string | undefined;
 
 /**
- * What to type to run this very program from this folder: `docmirror` where that name leads to it, else `npx docmirror` in a
+ * The words that run this very program from this folder: `docmirror` where that name leads to it, else `npx docmirror` in a
  * checkout or a project, else the path. Elsewhere npx would ask the registry, where the name may be a stranger's.
  */
 export function programName(): string {
@@ -79,7 +79,7 @@ function scriptPath(): string {
   return `node ${shellWord(fromHere.startsWith("..") ? SCRIPT : fromHere)}`;
 }
 
-/** Whether a check of the file system holds; one that fails does not. */
+/** True where a check of the file system holds; one that fails does not. */
 function holds(check: () => boolean): boolean {
   try {
     return check();

@@ -11,7 +11,7 @@ export interface Setting<T = unknown> {
   readonly name: string;
   /** Who reads it. Code has it by `SettingsFor<Use>`, and each command with such a use has its flag. */
   readonly uses: readonly SettingUse[];
-  /** How the help writes the value. */
+  /** The value as the help writes it. */
   readonly value: string;
   /** The value of the flag alone, without one behind it. @default the flag needs a value */
   readonly bare?: string;
@@ -23,7 +23,7 @@ export interface Setting<T = unknown> {
   readonly parse: ((text: string, surroundings: Surroundings) => Parsed<T>) & { choices?: readonly string[] };
   /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
   readonly keepsBlanks?: boolean;
-  /** Whether messages leave out a text that cannot be used: it may contain a password. @default never */
+  /** True where messages leave out a text that cannot be used: it may contain a password. @default never */
   readonly isHidden?: (text: string) => boolean;
   /** The value as `docmirror config` shows it. @default with the secrets of a URL masked */
   readonly show?: (text: string) => string;
@@ -78,7 +78,7 @@ function defaultOf(setting: Setting, surroundings: Surroundings): unknown {
 export type Parsed<T> = { value: T } | { fault: string };
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** What a value may depend on besides its text. */
+/** The facts that a value may depend on besides its text. */
 export interface Surroundings {
   readonly cwd: string;
   readonly isTty: boolean;
@@ -250,7 +250,7 @@ const anyWebUrl: Parse<URL> = (text) =>
     ? { value: new URL(text) }
     : { fault: "is not a URL that begins with http:// or https://" };
 
-/** How somebody is reached, as crawlers tell it in their `User-Agent`. */
+/** The address at which somebody is reached, as crawlers give it in their `User-Agent`. */
 export const contact: Parse<string> = (text) =>
   /^(?=.{1,200}$)(?:https?:\/\/|[\w.+-]+@)[\w.~:/?#@!$&'*+,;=%-]+$/.test(text)
     ? { value: text }

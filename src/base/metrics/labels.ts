@@ -2,7 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import { RESOURCES } from "../../resources/resources.ts";
 
-/** What a request asks for: a resource, the root listing, a schema, a page of documentation, or another path. */
+/** The object of a request: a resource, the root listing, a schema, a page of documentation, or another path. */
 export const REQUEST_LABELS = [...RESOURCES, "root", "schema", "content", "other"] as const;
 export type RequestLabel = (typeof REQUEST_LABELS)[number];
 
@@ -12,7 +12,7 @@ export type RunKindLabel = (typeof RUN_KINDS)[number];
 export const RUN_STATUSES = ["succeeded", "partial", "failed", "interrupted"] as const;
 export type RunStatusLabel = (typeof RUN_STATUSES)[number];
 
-/** What became of a record, as the run summary names it. */
+/** The result for a record, as the run summary names it. */
 export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restored", "quarantined"] as const;
 export type OutcomeLabel = (typeof OUTCOMES)[number];
 
@@ -20,7 +20,7 @@ export type OutcomeLabel = (typeof OUTCOMES)[number];
 export const FILE_JOBS = ["backup", "export"] as const;
 export type FileJob = (typeof FILE_JOBS)[number];
 
-/** What runs on a schedule: the nightly sync, the watch, and what writes files. */
+/** The jobs with a schedule: the nightly sync, the watch, and what writes files. */
 export const COMMAND_LABELS = ["sync", "watch", ...FILE_JOBS] as const;
 export type CommandLabel = (typeof COMMAND_LABELS)[number];
 
@@ -28,7 +28,7 @@ export type CommandLabel = (typeof COMMAND_LABELS)[number];
 export const OPEN_STATES = ["triggered", "cloning", "installing", "building", "uploading"] as const;
 
 /**
- * How a request ended: the status of the reply, `timeout`, `network` for no reply, `shape` for a reply that does not follow
+ * The end of a request: the status of the reply, `timeout`, `network` for no reply, `shape` for a reply that does not follow
  * the interface, or `stopped` for a request that was given up because the run ended.
  */
 export type Answer = number | "timeout" | "network" | "shape" | "stopped";

@@ -17,7 +17,7 @@ import {
 
 export type Meters = ReturnType<typeof createMeters>;
 
-/** What one process counts about its own work. Nothing is global, so several can be in one process. */
+/** The counters of one process about its own work. Nothing is global, so several can be in one process. */
 export function createMeters() {
   const registry = new Registry();
   addBuildInfo(registry);
@@ -147,7 +147,7 @@ function createRequestMeter(registry: Registry) {
   };
 }
 
-/** How many records had each outcome. Outcomes that are absent are 0; other keys do not matter. */
+/** The records by outcome. Outcomes that are absent are 0; other keys do not matter. */
 type OutcomeCounts = Partial<Record<OutcomeLabel, number>>;
 
 function createRunMeter(registry: Registry) {

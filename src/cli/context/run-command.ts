@@ -1,5 +1,5 @@
 /**
- * What a command needs before it can begin, and what closes after it: settings, log, signals, database, service. Each
+ * Opens the parts that a command needs before it can begin, and closes them after it: settings, log, signals, database, service. Each
  * `with-…` file opens one of these, hands it on and closes it. A command takes the ones that it needs, and `runCommand`
  * is around all.
  */
@@ -25,7 +25,7 @@ import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
 import type { Progress } from "../output/progress.ts";
 
-/** What each command gets. */
+/** The parts that each command gets. */
 export interface CommandContext {
   /** The command's name. */
   readonly command: string;
@@ -62,7 +62,7 @@ export interface CommandBody<Options = object> {
   ): Promise<number>;
   /** Runs instead when the settings cannot be used. @default the error is printed and the exit code is 2 */
   onConfigError?(error: ConfigError, context: Pick<CommandContext, "out" | "print">): Promise<number>;
-  /** Whether its log is pretty off a terminal too, unless a setting says otherwise. @default false */
+  /** Its log is pretty off a terminal too, unless a setting says otherwise. @default false */
   readonly isForPeople?: boolean;
 }
 
@@ -133,7 +133,7 @@ export async function runCommand(command: Command, { run, onConfigError, isForPe
         // A terminal that does not know its size (0 by 0) would show no bar at all.
         const { columns = 0, rows = 0 } = process.stderr;
         const isDrawn = canRedraw({ isTty }) && columns > 0 && rows > 0;
-        // What draws bars takes a tenth of the start of a program.
+        // The library that draws bars takes a tenth of the start of a program.
         const createBars = isDrawn ? (await import("log-update")).createLogUpdate : null;
         if (progress?.isStopped()) progress = undefined;
         progress ??= createProgress({ stream: process.stderr, createBars, columns, colour, log: plainLog });
@@ -183,7 +183,7 @@ function listenForSignals(
   return { stop: () => process.off("SIGINT", listen).off("SIGTERM", listen) };
 }
 
-/** Whether a flag was typed, before or after the command's name. */
+/** True where a flag was typed, before or after the command's name. */
 function isGiven(command: Command, name: string): boolean {
   return [command, command.parent].some((at) => at?.getOptionValueSource(name) === "cli");
 }

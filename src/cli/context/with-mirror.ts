@@ -27,7 +27,7 @@ export function showPath(path: string): string {
   return near === "" || near.startsWith("..") ? path : near;
 }
 
-/** Whether there is certainly no mirror. Starts nothing. Throws StoreError where the folder cannot be read. */
+/** True where there is certainly no mirror. Starts nothing. Throws StoreError where the folder cannot be read. */
 export function isMirrorAbsent({ databaseUrl, dataDir }: MirrorSettings): boolean {
   return databaseUrl === null && !hasEmbedded(dataDir);
 }

@@ -61,7 +61,7 @@ async function show(found: readonly Finding[], { out, print }: Pick<CommandConte
   return exitCode;
 }
 
-/** Whether there is a service to ask, and how it is reached. The settings themselves were parsed before. */
+/** Checks that there is a service to ask, and how it is reached. The settings themselves were parsed before. */
 export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
   const baseUrl = requireBaseUrl(config);
   const way = wayOf(findProxyRoute(baseUrl, config.proxies));

@@ -130,14 +130,14 @@ async function examineContent(sql: Sql, database: OpenDatabase, { config, clock,
 /** Its packages bring libraries of their own; on Linux they are of 2018, and there are no newer packages. */
 const MEANT_FOR =
   "It is for trying out, and for small mirrors on this machine: its libraries get no repairs. For more, DATABASE_URL names a server of your own";
-/** How many missing rights are named. */
+/** The missing rights that are named at most. */
 const MAX_RIGHTS = 3;
 /** A backup each week is enough for some. */
 const BACKUP_WITHIN_MS = 8 * 24 * 3_600_000;
-/** How many of the newest runs are checked. */
+/** The newest runs that are checked. */
 const RUNS = 1000;
 
-/** Whether the server answers, is new enough, uses UTF-8, accepts writes, and holds no demo's mirror. */
+/** Checks that the server answers, is new enough, uses UTF-8, accepts writes, and holds no demo's mirror. */
 async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | null): Promise<Result> {
   const server = await assertServerUsable(sql);
   await withStoreErrors("begin a transaction", () => sql.begin((tx) => tx`select 1`));
@@ -160,7 +160,7 @@ async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | nu
   return ok(database.embedded === null ? answers : `the embedded ${answers}. ${MEANT_FOR}`);
 }
 
-/** Whether the role may do what docmirror does. */
+/** Checks that the role may do what docmirror does. */
 async function checkRights(sql: Sql): Promise<Result> {
   const lacking = await findLackingRights(sql);
   if (lacking.sync.length > 0) {
@@ -185,7 +185,7 @@ async function checkRights(sql: Sql): Promise<Result> {
   );
 }
 
-/** Whether the schema is the one of this program. The result is `none` where there is no schema yet. */
+/** Checks that the schema is the one of this program. The result is `none` where there is no schema yet. */
 async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
   const status = await migrationStatus(sql, readDefinitions());
   const { state, migrations } = status;
@@ -206,7 +206,7 @@ async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Pro
   return ok(`all ${migrations.length} are applied, the last one is ${migrations.at(-1)?.tag}`);
 }
 
-/** Whether the mirror is of the service that the settings name. Throws `ConfigError` where it is of another. */
+/** Checks that the mirror is of the service that the settings name. Throws `ConfigError` where it is of another. */
 async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
   const service = await findService(sql);
   if (service === null)
@@ -216,7 +216,7 @@ async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
   return ok(`the mirror is of ${service.baseUrl}, as the settings say`);
 }
 
-/** How old the mirror is by its oldest list, and whether a run has its time from a clock that was ahead. */
+/** Checks the age of the mirror by its oldest list, and that no run has its time from a clock that was ahead. */
 async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
@@ -268,7 +268,7 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
   return ok(`all lists were read within ${formatSpan(age)}`);
 }
 
-/** Whether something backs the mirror up, and well. */
+/** Checks that something backs the mirror up, and well. */
 async function checkBackups(sql: Sql, { backupDir }: Config, now: Date): Promise<Result> {
   if (backupDir !== null) await assertBackupFolder(backupDir);
   const last = (await findJobs(sql)).find(({ job }) => job === "backup");

@@ -59,7 +59,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   }
 }
 
-/** Whether the root listing has all resources. */
+/** Checks that the root listing has all resources. */
 function checkService(root: RootEndpoints, leftOut: readonly string[]): Result {
   const absent = RESOURCES.filter((resource) => root[resource] === undefined && !leftOut.includes(resource));
   const wanted = RESOURCES.filter((resource) => !leftOut.includes(resource));
@@ -71,7 +71,7 @@ function checkService(root: RootEndpoints, leftOut: readonly string[]): Result {
   );
 }
 
-/** Whether the newest build can be read from the list and as a detail. */
+/** Checks that the newest build can be read from the list and as a detail. */
 async function checkBuildList(client: Client, root: RootEndpoints): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   const { totalCount, id, rejected, drift } = await probeBuilds(client, root.build.list_endpoint);
@@ -114,7 +114,7 @@ async function hasDetail(client: Client, id: string): Promise<boolean> {
   }
 }
 
-/** Whether the service's schema of builds names the documented fields. A service may have no schemas. */
+/** Checks that the service's schema of builds names the documented fields. A service may have no schemas. */
 async function checkBuildSchema(client: Client, root: RootEndpoints): Promise<Result> {
   if (root.build === undefined) return unknown("the root listing has no build");
   try {

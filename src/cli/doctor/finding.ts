@@ -6,9 +6,9 @@ import { formatSpan } from "../../mirror/builds/format-span.ts";
 export interface Finding {
   check: string;
   status: "ok" | "warning" | "fault" | "unknown";
-  /** What was found, a sentence or two. */
+  /** The finding, in a sentence or two. */
   finding: string;
-  /** How to repair it. */
+  /** The way to repair it. */
   repair?: string | null | undefined;
   /** The exit code when this is the first fault. @default 1 */
   exitCode?: number;

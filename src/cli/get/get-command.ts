@@ -182,7 +182,7 @@ function requestPath(resource: Resource | undefined, key: string | undefined, op
   return `/api/v1/${resourcePath(resource, key, schema)}?${query}`;
 }
 
-/** Whether the service answers with a list. A project's slug lists its versions or builds. */
+/** True where the service answers with a list. A project's slug lists its versions or builds. */
 function isList(resource: Resource | undefined, key: string | undefined): boolean {
   if (resource === undefined) return false;
   return key === undefined || (DECLARATIONS[resource].listedBy !== undefined && !/^\d+$/.test(key));

@@ -4,7 +4,7 @@ import { printable } from "../../base/text.ts";
 import { type Look, paragraph, styled } from "../output/output.ts";
 import { cutText, renderTable } from "../output/table.ts";
 
-/** What a search found, wherever it searched. */
+/** The findings of a search, wherever it searched. */
 export interface FoundHits {
   /** The heads of the columns. Without any, the addresses alone are shown. */
   head: readonly string[];
@@ -99,7 +99,7 @@ const mark = (text: string, look: Look): string =>
 /** A part of a snippet, as text. */
 interface SnippetPart {
   text: string;
-  /** Whether the service marked it as a word that was searched for. */
+  /** The service marked it as a word that was searched for. */
   isMatch: boolean;
 }
 

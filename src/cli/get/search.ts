@@ -160,7 +160,7 @@ function isOf(project: unknown, wanted: string): boolean {
 
 interface LocalAnswer {
   found: FoundHits;
-  /** What `--json` prints: the shape of the service's reply. A hit of a file names its project by slug. */
+  /** The document of `--json`: the shape of the service's reply. A hit of a file names its project by slug. */
   reply: unknown;
 }
 

@@ -13,7 +13,7 @@ export interface Output {
   readonly colour: boolean;
   /** The terminal's width, 80 where it reports none; undefined where there is no terminal. */
   readonly columns: number | undefined;
-  /** Whether anything was written: what failed before may be tried again. */
+  /** Something was written: only what failed before that may be tried again. */
   readonly hasWritten: boolean;
   /** Resolves when the text was accepted. Await it: a slow reader then slows the command, and fills no memory. */
   write(text: string): Promise<void>;
@@ -80,7 +80,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
   };
 }
 
-/** What is printed about work that is done. Throws UnprintedError where stdout takes nothing. */
+/** Prints about work that is done. Throws UnprintedError where stdout takes nothing. */
 export async function whenStored(printing: Promise<void>): Promise<void> {
   await printing.catch((cause: unknown) => {
     if (!(cause instanceof ConfigError)) throw cause;
@@ -100,7 +100,7 @@ export function styled(
   text: string,
   { colour }: Pick<Look, "colour">,
 ): string {
-  // Whether to colour was decided already, so styleText must not check the stream again.
+  // The choice of colour was made already, so styleText must not check the stream again.
   return colour ? styleText(format, text, { validateStream: false }) : text;
 }
 

@@ -41,7 +41,7 @@ function stacks(error: unknown): string[] {
   return lines;
 }
 
-/** Whether an error only means that `signal` was aborted. The reason may be at any depth among its causes. */
+/** True where an error only means that `signal` was aborted. The reason may be at any depth among its causes. */
 export function isAbort(error: unknown, signal: AbortSignal): boolean {
   if (!signal.aborted) return false;
   const seen = new Set<unknown>();

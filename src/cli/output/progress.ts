@@ -12,9 +12,9 @@ export interface ProgressUpdate {
   totalCount: number | null;
   /** The run that walks; absent where there is none. */
   runId?: number;
-  /** How the walk ended, such as "whole"; absent while it goes on. */
+  /** The end of the walk, such as "whole"; absent while it goes on. */
   done?: string;
-  /** What the log says instead of "walking", of this name alone, where the names are not those of lists. */
+  /** The word of the log instead of "walking", of this name alone, where the names are not those of lists. */
   doing?: string;
 }
 

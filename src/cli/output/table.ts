@@ -11,7 +11,7 @@ interface TableFacts {
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default LONGEST_CELL */
   maxCellLength?: number;
-  /** Whether columns at the end are left out where even cut texts do not fit. @default false */
+  /** Columns at the end are left out where even cut texts do not fit. @default false */
   mayDrop?: boolean;
 }
 

@@ -61,7 +61,7 @@ function renderSummary(
   return `${table}${paragraph(summary, out)}${lines.join("")}`;
 }
 
-/** What the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */
+/** The work that the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */
 export function describeLeft({ unfinished, resources }: Pick<RunSummary, "unfinished" | "resources">) {
   const rare = Object.entries(resources).flatMap(([resource, walk]) => {
     const kinds = ["restored", "quarantined"] as const;
@@ -80,7 +80,7 @@ const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
   failed: "",
 };
 
-/** What became of the pages of the files; empty where none were to be fetched. */
+/** The result for the pages of the files; empty where none were to be fetched. */
 function describeContent(content: ContentSummary | undefined): string[] {
   if (content === undefined) return [];
   const { fetched, unchanged, failed, left_out, left, ended, error, warnings = [] } = content;

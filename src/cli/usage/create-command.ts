@@ -28,7 +28,7 @@ export interface CommandDeclaration<Options = object> extends CommandBody<Option
   readonly examples: readonly Example[];
   /** Adds its arguments and its own flags. @default it has none */
   flags?(command: Command): Command;
-  /** Whether it prints one JSON document with `--json`. @default false */
+  /** It prints one JSON document with `--json`. @default false */
   readonly hasJson?: boolean;
   /** The words that a place or a flag takes where commander does not check them, by their names: for the completion. */
   readonly words?: Readonly<Record<string, readonly string[]>>;

@@ -1,5 +1,5 @@
 /**
- * What follows each run, as jobs of their own: the refresh of the reports, and sending notices. A reader that holds a lock, and a
+ * The work that follows each run, as jobs of their own: the refresh of the reports, and sending notices. A reader that holds a lock, and a
  * receiver that is slow or down, delay no run. A round that fails is not repeated: the next one covers it.
  */
 import { EventEmitter, once } from "node:events";

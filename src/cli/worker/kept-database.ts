@@ -18,7 +18,7 @@ export interface KeptDatabaseDeps {
   /** Brings the schema up to date, or throws. */
   prepare(database: OpenDatabase, sql: Sql, signal: AbortSignal): Promise<void>;
   /**
-   * Whether another login comes with the next start of this process alone. Then a refused one is not waited for, since a
+   * Another login comes with the next start of this process alone. Then a refused one is not waited for, since a
    * supervisor does that.
    */
   isLoginFixed: boolean;
@@ -59,7 +59,7 @@ export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
   async function tryOnce(signal: AbortSignal): Promise<Connections> {
     signal.throwIfAborted();
     database ??= await open(signal);
-    // What runs on the connections of another password, or another port, comes to its end.
+    // Work on the connections of another password, or another port, comes to its end.
     url = database.url;
     connections ??= (deps.createConnections ?? createConnections)(() => url, { program, log });
     const opened = database;

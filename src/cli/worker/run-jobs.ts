@@ -140,7 +140,7 @@ function createRunLog(log: Logger, clock: Clock): Logger {
   });
 }
 
-/** What a run says in the end of why not all is well, each cause once: what ended a list often ended the run. */
+/** Lists the reasons why not all is well after a run, each once: the error that ended a list often ended the run. */
 function endOfRun(summary: RunSummary, error: unknown, facts: JobEnd["facts"]): JobEnd {
   const { status, error: message, resources, warnings = [] } = summary;
   const reasons = Object.entries(resources).flatMap(([resource, { reason, dropped }]) =>

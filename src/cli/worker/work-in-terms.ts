@@ -18,15 +18,15 @@ import { describeHolder, type Holder, isLease, type Lease, RENEW_MS } from "../.
 import type { KeptDatabase } from "./kept-database.ts";
 import { createWorker, type Job, type Worker, type WorkerDeps } from "./worker.ts";
 
-/** How soon to ask again while Postgres does not answer. */
+/** The wait before another try while Postgres does not answer. */
 const AGAIN_MS = 1000;
-/** How long others wait before they try to take the lead: at random, so that they do not all come at once. */
+/** The wait of others before they try to take the lead: at random, so that they do not all come at once. */
 const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
 /** No supervisor waits for the end of a run after the lead was lost, and it may have to give up connections. */
 const END_WITHIN_MS = 60_000;
 
-/** What the jobs of a term get. */
+/** The parts that the jobs of a term get. */
 export interface Lead {
   /** Its `ready` also waits until it is sure that this process still leads. */
   database: KeptDatabase;
@@ -37,7 +37,7 @@ export interface Lead {
 export interface WorkInTermsDeps {
   database: KeptDatabase;
   createJobs(lead: Lead): readonly Job[];
-  /** Whether it waits for the lead, and takes it again after it was lost. Otherwise it ends with `LockedError`. */
+  /** It waits for the lead, and takes it again after it was lost. Otherwise it ends with `LockedError`. */
   standsBy: boolean;
   /** Called once, when it leads or stands by for the first time. */
   onUp(): void;
@@ -129,7 +129,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
       throw error;
     } finally {
       isEnded = await worker.stop(reason, patienceMs);
-      // What still runs could hold rows that the next leader wants. It ends our sessions if we do not give the lead up.
+      // Work that still runs could hold rows that the next leader wants. It ends our sessions if we do not give the lead up.
       if (isEnded) await lead.release();
     }
     if (!isEnded)

@@ -65,7 +65,7 @@ export function createWorker(deps: WorkerDeps) {
 }
 
 /**
- * How a job's run ended. `busy` means that another run is doing the work now, or there was none, which says nothing of how
+ * The end of a job's run. `busy` means that another run is doing the work now, or there was none, which says nothing of how
  * it goes. `waiting` means that something else must come first.
  */
 export type JobOutcome = "done" | "busy" | "waiting" | "failed";
@@ -93,7 +93,7 @@ export interface Job {
   run(signal: AbortSignal, rest?: () => AbortSignal): Promise<JobEnd>;
   /** The waits before a failed run is tried again; after the last one it waits for its next tick. @default none */
   readonly retryAfterMs?: readonly number[];
-  /** Whether the first run is at the start rather than at the first tick. @default false */
+  /** The first run is at the start rather than at the first tick. @default false */
   readonly startsAtOnce?: boolean;
   /** Work is done up to this moment; null: not known. At the start, a later due time is run late. @default none is */
   lastGoodAt?(signal: AbortSignal): Promise<Date | null>;
@@ -153,7 +153,7 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
     }
   }
 
-  /** Whether the newest due time had no good run. True when that is not known: an extra run does no harm. */
+  /** The newest due time had no good run. True when that is not known: an extra run does no harm. */
   async function isBehind(): Promise<boolean> {
     if (!job.lastGoodAt) return false;
     // The run itself says what is wrong.
@@ -187,7 +187,7 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
     }
   }
 
-  /** What the log says of the end of a run: one line, with what comes next. The same trouble again is counted. */
+  /** Writes one line about the end of a run, with what comes next. The same trouble again is counted. */
   function note({ outcome, trouble, facts }: JobEnd, nextAt: Date | null): void {
     const over = trouble === null && outcome === "done" ? troubles.over() : null;
     if (over) log.info({ job: job.name, ...over }, "all is well again");
@@ -243,7 +243,7 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
   };
 }
 
-/** How often the clock is looked at: so late is a due time at most on a machine that slept, or whose clock jumped. */
+/** The time between two looks at the clock: so late is a due time at most on a machine that slept, or whose clock jumped. */
 const LOOK_EVERY_MS = 10_000;
 /** A clock that is put back by less, as time servers do, does not bring a due time again. */
 const SET_BACK_MS = 60_000;

@@ -15,7 +15,7 @@ interface OddField {
 
 interface UnreadField extends OddField {
   column: string;
-  /** How many records have such a value. */
+  /** The number of records with such a value. */
   records: number;
   /** The mirror has a value of it. Null until that was looked up. */
   wasRead: boolean | null;

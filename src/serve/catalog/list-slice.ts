@@ -117,7 +117,7 @@ function orderOf(resource: Resource): ListOrder {
   };
 }
 
-/** What `order by` takes. A reversed order reads the list from its end. */
+/** The terms of `order by`. A reversed order reads the list from its end. */
 function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed: boolean): SQL {
   const direction = (descending: boolean) => (descending === isReversed ? compose`asc` : compose`desc`);
   // Sorts ids as numbers: of two ids without leading zeros, the longer one is the larger.
@@ -180,7 +180,7 @@ export function createListPlaces() {
   };
 }
 
-/** How many of the ascending numbers are at most `limit`. */
+/** Counts the ascending numbers that are at most `limit`. */
 function countUpTo(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -117,7 +117,7 @@ async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string)
   if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
 }
 
-/** What was ready stays ready. */
+/** Once it was ready, it stays so. */
 function createReadiness() {
   const ready = new Set<Resource | "content">();
   return {
@@ -209,7 +209,7 @@ function rowsOf(
     where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`;
 }
 
-/** What other tables hold of these records: administrators, or embedded projects. */
+/** The parts of these records that other tables hold: administrators, or embedded projects. */
 async function readBelongings(
   sql: AnySql,
   resource: Resource,

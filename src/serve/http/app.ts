@@ -18,7 +18,7 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
-  /** What supervisors ask, without limits. @default none */
+  /** The answers for supervisors, without limits. @default none */
   probes?: Hono;
   /** Answers `/metrics`, without a limit of rate. @default none */
   metrics?: Hono;
@@ -58,7 +58,7 @@ export function createApp(deps: AppDeps): Hono {
 const BELOW = /^(\/.+?)(\/api\/v[12](?:\/.*)?)$/;
 /** The mirror of a service that moved answers below the new path after this time. */
 const KNOWN_FOR_MS = 10_000;
-/** How long a request waits for the database to name the path. */
+/** The longest wait of a request for the database to name the path. */
 const WAIT_MS = 3000;
 
 /**
@@ -90,7 +90,7 @@ function belowPath(app: Hono, catalog: Pick<Catalog, "basePath">, clock: Clock):
   };
 }
 
-/** What each request passes before it is answered: its id and its line in the log, safety in browsers, bounds, the rate. */
+/** The steps of each request before it is answered: its id and its line in the log, safety in browsers, bounds, the rate. */
 
 const HEADER = "X-Request-Id";
 /** Nothing else gets into the log and the reply. Most programs and proxies send a UUID. */

@@ -25,7 +25,7 @@ const CACHED = "max-age=5, stale-while-revalidate=30";
 export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
 const METHODS = "GET, HEAD, OPTIONS";
 
-/** What a 304 says of the reply that it stands for (RFC 9110, section 15.4.5), to pages of other origins too. */
+/** The headers that a 304 has of the reply that it stands for (RFC 9110, section 15.4.5), for pages of other origins too. */
 const KEPT = [
   ...RETAINED_304_HEADERS,
   "last-modified",
@@ -50,7 +50,7 @@ export function createInterface(catalog: Catalog, clock: Clock, log: Logger): Ho
   const description = readFileSync(new URL("description/openapi.json", import.meta.url), "utf8");
   const app = new Hono();
 
-  /** What comes before the answer asks the database too, so it counts as well. */
+  /** The steps before the answer ask the database too, so they count as well. */
   const inTime: MiddlewareHandler = async (c, next) => {
     const answered = new AbortController();
     const late = clock
@@ -89,7 +89,7 @@ export function createInterface(catalog: Catalog, clock: Clock, log: Logger): Ho
   return app;
 }
 
-/** What each line of the log about a request has. */
+/** The facts in each line of the log about a request. */
 function requestOf(c: Context): { request_id?: string } {
   const id: unknown = c.get("requestId");
   return typeof id === "string" ? { request_id: id } : {};

@@ -8,11 +8,11 @@ import { toListenError } from "../../base/errors.ts";
 import { LONG_URL } from "./app.ts";
 import { errorReply } from "./error-reply.ts";
 
-/** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
+/** The time that a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
 /** A request must have arrived completely by then, so that none holds a connection for ever. */
 export const REQUEST_WITHIN_MS = 30_000;
-/** How often that is looked at. Node's default is as long as the time itself. */
+/** The time between two looks at that. Node's default is as long as the time itself. */
 const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
@@ -75,11 +75,11 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
 const NO_ADDRESS =
   "The path or the Host of this request is no part of an address. Some characters need a percent sign.";
 
-/** How often the connections are looked at after the stop. */
+/** The time between two looks at the connections after the stop. */
 const SWEEP_EVERY_MS = 100;
 /** A turn of the event loop in which little else ran. */
 const SHORT_TURN_MS = 1;
-/** How long such a turn is waited for. */
+/** The longest wait for such a turn. */
 const SHORT_TURN_WITHIN_MS = 500;
 
 /**
@@ -89,7 +89,7 @@ const SHORT_TURN_WITHIN_MS = 500;
  */
 function createDrain(server: Server, drainMs: number, graceMs: number): () => Promise<number> {
   const connections = new Set<Socket>();
-  /** How many there ever were. */
+  /** The number that there ever were. */
   let taken = 0;
   /** Of the requests on one connection the last one: clients may send several before they read. */
   const replies = new Map<Socket, ServerResponse>();
@@ -129,7 +129,7 @@ function createDrain(server: Server, drainMs: number, graceMs: number): () => Pr
   }
 
   async function closeIdle(): Promise<void> {
-    // What has arrived while the process was busy is read in this turn, so that its connection is not idle any more.
+    // Bytes that arrived while the process was busy are read in this turn, so that their connection is not idle any more.
     await nextTurn();
     if (performance.now() - quietSince < drainMs) return;
     server.closeIdleConnections();
@@ -161,7 +161,7 @@ function createDrain(server: Server, drainMs: number, graceMs: number): () => Pr
   };
 }
 
-/** How long a client may go on sending. */
+/** The time for which a client may go on sending. */
 const LINGER_MS = 5000;
 /** Long enough for the end of a request line. */
 const KEPT_CHARACTERS = 16;

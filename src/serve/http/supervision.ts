@@ -1,4 +1,4 @@
-/** What supervisors and monitors ask of a server. However many ask, the database is asked every few seconds at most. */
+/** Answers supervisors and monitors. However many ask, the database is asked every few seconds at most. */
 import { Hono } from "hono";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../base/clock.ts";

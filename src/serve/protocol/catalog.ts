@@ -17,7 +17,7 @@ export interface ListRequest {
 
 export interface Slice<R> {
   records: readonly R[];
-  /** How many records match the filters, counted again for each slice. */
+  /** The number of records that match the filters, counted again for each slice. */
   totalCount: number;
   /** The revision of the list that the slice was read from. Undefined promises nothing. */
   revision?: string | undefined;

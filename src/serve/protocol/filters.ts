@@ -107,7 +107,7 @@ function assertFilterable(resource: Resource, field: string): void {
 }
 
 /**
- * Whether a record in its wire form passes a filter, for catalogs that hold their records in memory. `find`
+ * Says whether a record in its wire form passes a filter, for catalogs that hold their records in memory. `find`
  * gives the record that a reference names. A null never matches.
  */
 export function matchesFilter(

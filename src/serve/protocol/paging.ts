@@ -69,7 +69,7 @@ const USUAL_RECORD_BYTES = 2000;
 /** The share of the newest page in what is expected of the next one. */
 const NEWEST_SHARE = 0.2;
 
-/** What pages cost: their bytes, as those before have shown. */
+/** The cost of pages: their bytes, as those before have shown. */
 export function createPageSizes() {
   const recordBytes = new Map<Resource, number>();
   const expected = (resource: Resource) => recordBytes.get(resource) ?? USUAL_RECORD_BYTES;

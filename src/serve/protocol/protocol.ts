@@ -7,20 +7,20 @@ import { decode, type FilterRule, readFilters, refuseOrdering } from "./filters.
 import { createPageSizes, describePage, readPaging, readSearchPage } from "./paging.ts";
 import { describeSchema, docSearchReply, renderJson, renderPage } from "./replies.ts";
 
-/** How a server behaves where the interface is not documented (`docs/interface.md`, "What we chose"). */
+/** The behaviour of a server where the interface is not documented (`docs/interface.md`, "What we chose"). */
 export interface Manners {
   /** A path without its closing slash: redirected to the path with it, or answered as if it had it. */
   closingSlash: "redirect" | "optional";
-  /** Whether only GET is allowed, or HEAD and OPTIONS too. */
+  /** Only GET is allowed, or HEAD and OPTIONS too. */
   methods: "GET" | "GET, HEAD, OPTIONS";
   filters: FilterRule;
-  /** Whether another `format` than `json` has no effect or is refused. */
+  /** Another `format` than `json` has no effect or is refused. */
   format: "ignored" | "json only";
-  /** Whether the `next` of a list that was asked for by a project's slug in its path keeps that project. */
+  /** The `next` of a list that was asked for by a project's slug in its path keeps that project, or does not. */
   nextKeepsProject: boolean;
-  /** Whether a key of digits that is no id is read as a slug. */
+  /** A key of digits that is no id is read as a slug. */
   slugsOfDigits: boolean;
-  /** Whether replies have an `ETag`. */
+  /** Replies have an `ETag`. */
   hasTags: boolean;
 }
 
@@ -52,7 +52,7 @@ interface ProtocolOptions {
   manners?: Manners;
   /** A path before `/api`, without a closing slash. @default "" */
   basePath?: string;
-  /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
+  /** The bytes of rendered list replies that are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
   /**
    * Makes a large page when it is its turn, so that small replies do not wait for large ones. The signal is that of the

@@ -79,7 +79,7 @@ export async function beatHeart(sql: Sql, runId: number): Promise<void> {
   if (beaten.count === 0) throw closedElsewhere(runId);
 }
 
-/** How a run ended. */
+/** The end of a run. */
 export interface RunEnd {
   status: Exclude<RunStatus, "running">;
   finishedAt: string;
