@@ -1,6 +1,5 @@
 import {
   COMMAND_LABELS,
-  OPEN_STATES,
   OUTCOMES,
   REQUEST_LABELS,
   RUN_KINDS,
@@ -8,6 +7,7 @@ import {
 } from "../src/base/metrics/labels.ts";
 import { createMeters } from "../src/base/metrics/meters.ts";
 import { createFigureRegistry, FIGURE_METRICS } from "../src/report/status/figures.ts";
+import { OPEN_STATES } from "../src/resources/build-states.ts";
 
 export interface MetricFacts {
   name: string;

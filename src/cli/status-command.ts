@@ -87,7 +87,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
   const openBuilds = table(
     ["state", "open", "stuck", "vanished", "oldest"],
     status.open_builds.map(({ state, open, stuck, vanished, oldest }) => {
-      return [state, open, stuck, vanished, toSecond(oldest)];
+      return [state ?? "(none)", open, stuck, vanished, toSecond(oldest)];
     }),
   );
   const troubles = [

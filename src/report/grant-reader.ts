@@ -39,6 +39,7 @@ const INTERFACE_RELATIONS = [
   "mirror.log_files",
   "mirror.project_users",
   "mirror.unresolved_references",
+  "sync.build_states",
   "sync.checks",
   "sync.definitions",
   "sync.drift",

@@ -191,7 +191,7 @@ describe("builds.json", () => {
       }
     }
     const volumes = await askPanel("builds.json", 8);
-    const counts = await days("succeeded, failed, unfinished");
+    const counts = await days("succeeded, failed, unfinished, cancelled");
     expect(volumes.rows.map(({ time, ...row }) => row)).toEqual([...counts]);
     const times = await askPanel("builds.json", 9);
     const bounds = await days("p50_s_min, p50_s_max, p95_s_min, p95_s_max");
@@ -237,7 +237,7 @@ describe("builds.json", () => {
     ]);
     const sum = (name: string) => volumes.rows.reduce((total, row) => total + Number(row[name]), 0);
     const [rate, builds, failing, open, stuck] = stats.map(({ rows: [row] }) => Object.values(row ?? {})[0]);
-    expect(builds).toBe(sum("succeeded") + sum("failed") + sum("unfinished"));
+    expect(builds).toBe(sum("succeeded") + sum("failed") + sum("unfinished") + sum("cancelled"));
     expect(rate).toBeCloseTo(sum("succeeded") / (sum("succeeded") + sum("failed")), 9);
     expect(Number(failing)).toBeGreaterThan(0);
     expect(Number(open)).toBeGreaterThanOrEqual(9);

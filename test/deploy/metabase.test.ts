@@ -137,7 +137,7 @@ describe("import.mjs", () => {
       collection_id: 7,
       visualization_settings: {
         "graph.dimensions": ["day"],
-        "graph.metrics": ["succeeded", "failed", "unfinished"],
+        "graph.metrics": ["succeeded", "failed", "unfinished", "cancelled"],
         "stackable.stack_type": "stacked",
       },
       dataset_query: {

@@ -8,11 +8,12 @@ import { arrivals, arrivalsHourly } from "./model/arrivals.ts";
 import { backlog, phasesOf } from "./model/backlog.ts";
 import { type Calendar, dailyRates, dailyRatesByProject, dailyTimes, firstDayOf } from "./model/calendar.ts";
 import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorLines } from "./model/errors.ts";
-import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
+import { computeFacts, type Fact, isOver, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours, ratesWithoutPlatform } from "./model/incidents.ts";
 import {
   byProject,
+  cancelledOf,
   projectColumns,
   projectMeanOf,
   projectsOf,
@@ -70,6 +71,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...projectColumns(own[0] as Fact),
       ...rateOf(own),
       ...unfinishedOf(own),
+      ...cancelledOf(own),
       versions: new Set(own.flatMap(({ version }) => (version.id === UNKNOWN_ID ? [] : [version.id]))).size,
       ...spanOf(own),
     })),
@@ -79,6 +81,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ...projectMeanOf(own),
       ...projectsOf(own),
       ...unfinishedOf(own),
+      ...cancelledOf(own),
     })),
     build_times_daily: dailyTimes(facts, calendar),
     regressions: regressions(
@@ -106,9 +109,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
 }
 
 const isOpen = ({ outcome, state }: Fact): boolean =>
-  outcome === "open" ||
-  outcome === "stuck" ||
-  (outcome === "unknown_state" && state !== null && state !== "finished");
+  outcome === "open" || outcome === "stuck" || (outcome === "unknown_state" && !isOver(state));
 
 function coveredThroughOf({ walks }: Raw): Micros | null {
   const good = walks.filter(

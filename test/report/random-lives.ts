@@ -21,7 +21,8 @@ const BEGIN = parseMoment("2024-09-20 00:00:00");
 /** CoveredIds are of these runs, and of one that is not there any more. */
 const RUNS = 4;
 const TYPES = ["html", "html", "html", "html", "pdf", "epub", "", null] as const;
-const OPEN_STATES = ["triggered", "building", "building", "cloning", null] as const;
+const OPEN_STATES = ["triggered", "building", "building", "cloning", "pondering", null] as const;
+const ENDS = ["finished", "finished", "finished", "cancelled", " Cancelled", "error"] as const;
 
 const BUSY_SERIES = { type: "html", project_id: "1", version_id: "1" } as const;
 /** Some of the hours that come twice or never, of years to come, and of before there were such services. */
@@ -132,14 +133,15 @@ export function createRandomLives(random: Random) {
     const upTo = 10 ** (1 + random.int(4));
     if (random.chance(0.6)) enter("triggered", upTo);
     if (random.chance(0.4)) enter("building", upTo);
-    const state = random.chance(0.93) ? "finished" : (OPEN_STATES[random.int(OPEN_STATES.length)] ?? null);
+    const end = random.chance(0.9) ? "finished" : (ENDS[random.int(ENDS.length)] ?? "finished");
+    const state = random.chance(0.93) ? end : (OPEN_STATES[random.int(OPEN_STATES.length)] ?? null);
     enter(state, upTo);
     if (random.chance(0.02)) {
       enter("building", upTo);
       enter(state, upTo);
     }
     if (random.chance(0.01)) transitions.splice(0);
-    const isOpen = state !== "finished";
+    const isOpen = state !== end;
     const seenAt = bornAt + random.int(6 * 3600) * SECOND_US;
     const vanished_at = random.chance(0.2) ? momentText(seenAt + SECOND_US) : null;
     const failed = random.chance(failShare);

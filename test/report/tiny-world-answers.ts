@@ -27,7 +27,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      15       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | succeeded     | 1         | 0
      16       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | unknown_state | ·         | ·
      17       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | open          | ·         | ·
-     18       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | cloning   | unknown_state | ·         | ·
+     18       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | cloning   | open          | ·         | ·
      19       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | stuck         | ·         | ·
      20       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | triggered | vanished      | ·         | ·
      21       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | building  | vanished      | ·         | ·
@@ -35,7 +35,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      23       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | failed        | 0         | 1
      24       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | finished  | succeeded     | 1         | 0
      25       | 2          | 2            | 2            | 21         | latest       | trunk        | epub   | finished  | succeeded     | 1         | 0
-     26       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | uploading | unknown_state | ·         | ·
+     26       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | uploading | stuck         | ·         | ·
      27       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | succeeded     | 1         | 0
      28       | 1          | pip          | Pip          | 12         | stable       | Stable 1.0   | html   | finished  | failed        | 0         | 1
      29       | 2          | 2            | 2            | 21         | latest       | trunk        | html   | triggered | open          | ·         | ·
@@ -128,59 +128,59 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // The eighth is not complete for build 18, the ninth because it was not over yet when the list was read. Of what
   // was not covered only builds 24 and 25 are known.
   success_rate_daily: [
-    `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
-     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
-     2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
-     2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
-     2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
-     2024-12-31 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
-     2025-01-01 | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0          | true        | true | 0
-     2025-01-02 | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 1/2                       | 1        | 0          | true        | true | 0
-     2025-01-03 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | ·                         | 0        | 0          | true        | true | 0
-     2025-01-04 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 1          | true        | true | 0
-     2025-01-05 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
-     2025-01-06 | 4      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 1/2                       | 2        | 1          | true        | true | 0
-     2025-01-07 | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 3          | true        | true | 1
-     2025-01-08 | 2      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 1          | false       | true | 0
-     2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true | 0
-     2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false | 0`,
+    `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck | cancelled
+     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0 | 0
+     2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
+     2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
+     2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
+     2024-12-31 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0 | 0
+     2025-01-01 | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0          | true        | true | 0 | 0
+     2025-01-02 | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 1/2                       | 1        | 0          | true        | true | 0 | 0
+     2025-01-03 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | ·                         | 0        | 0          | true        | true | 0 | 0
+     2025-01-04 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 1          | true        | true | 1 | 0
+     2025-01-05 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0 | 0
+     2025-01-06 | 4      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 1/2                       | 2        | 1          | true        | true | 0 | 0
+     2025-01-07 | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | ·                         | 1        | 3          | true        | true | 1 | 0
+     2025-01-08 | 2      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 1          | false       | true | 0 | 0
+     2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true | 0 | 0
+     2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false | 0 | 0`,
   ],
   success_rate_daily_by_project: [
-    `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck
-     2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
-     2024-12-30 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
-     2024-12-31 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
-     2025-01-01 | 1          | pip          | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | true        | true | 0
-     2025-01-02 | 1          | pip          | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 0          | true        | true | 0
-     2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true | 0
-     2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
-     2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true | 0
-     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
-     2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
-     2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true | 0
-     2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true | 0
-     2025-01-07 | 2          | 2            | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | 3          | true        | true | 1
-     2025-01-08 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | false       | true | 0
-     2025-01-09 | 2          | 2            | 2      | 0        | 0         | 0      | ·            | ·                | ·                 | 2          | false       | true | 0
-     2025-01-10 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false | 0
-     2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
-     2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0`,
+    `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck | cancelled
+     2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0 | 0
+     2024-12-30 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0 | 0
+     2024-12-31 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
+     2025-01-01 | 1          | pip          | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | true        | true | 0 | 0
+     2025-01-02 | 1          | pip          | 4      | 4        | 2         | 2      | 1/2          | 0.150035708820   | 0.849964291180    | 0          | true        | true | 0 | 0
+     2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true | 0 | 0
+     2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
+     2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true | 0 | 0
+     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
+     2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0 | 0
+     2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true | 1 | 0
+     2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true | 0 | 0
+     2025-01-07 | 2          | 2            | 3      | 0        | 0         | 0      | ·            | ·                | ·                 | 3          | true        | true | 1 | 0
+     2025-01-08 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | false       | true | 0 | 0
+     2025-01-09 | 2          | 2            | 2      | 0        | 0         | 0      | ·            | ·                | ·                 | 2          | false       | true | 0 | 0
+     2025-01-10 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | false       | false | 0 | 0
+     2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
+     2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0`,
   ],
   // The builds of days that are not covered and build 11, which has no date, count here.
   success_rate_by_project: [
-    `project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | versions | first_triggered_at       | last_triggered_at
-     1          | pip          | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 0          | 2        | 2024-12-29 23:59:59.5+00 | 2025-01-09 03:00:00+00
-     2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00
-     3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 1        | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
-     -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 0        | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
+    `project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | versions | first_triggered_at       | last_triggered_at | cancelled
+     1          | pip          | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 0          | 2        | 2024-12-29 23:59:59.5+00 | 2025-01-09 03:00:00+00 | 0
+     2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00 | 0
+     3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 1        | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00 | 0
+     -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 0        | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00 | 0`,
   ],
   // Of html pip has 4 of 11, project 2 has 3 of 4, `gone` 0 of 1: (4/11 + 3/4 + 0) / 3 = 49/132.
   success_rate_by_type: [
-    `type   | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished
-     html   | 25     | 16       | 7         | 9      | 7/16         | 0.230983633352   | 0.668218043932    | 49/132                    | 3        | 9
-     pdf    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0
-     epub   | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0
-     (none) | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | ·                         | 0        | 0`,
+    `type   | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | cancelled
+     html   | 25     | 16       | 7         | 9      | 7/16         | 0.230983633352   | 0.668218043932    | 49/132                    | 3        | 9 | 0
+     pdf    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 1/2                       | 1        | 0 | 0
+     epub   | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0 | 0
+     (none) | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | ·                         | 0        | 0 | 0`,
   ],
   // 2025-01-01: 300 and 590 s at least, 90 % of the way between is 561; 400 and 900 at most: 850.
   // 2025-01-02: 0, 0, 580, 3580 at least: the median 290, 70 % from 580 to 3580 is 2680, 85 % is 3130; 1200, 3600, 7200 and unknown at most.
@@ -234,7 +234,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   project_states: [
     `project_id | project_slug | project_name | state   | failing | failing_since          | main_failing_since | stuck | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | last_triggered_at
      1          | pip          | Pip          | failing | 1       | 2025-01-08 02:00:00+00 | ·                  | 0     | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 2025-01-09 03:00:00+00
-     2          | 2            | 2            | good    | 0       | ·                      | ·                  | 2     | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 2025-01-10 01:00:00+00`,
+     2          | 2            | 2            | good    | 0       | ·                      | ·                  | 3     | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 2025-01-10 01:00:00+00`,
     `project_id | newest_failing_since
      1          | 2025-01-08 02:00:00+00
      2          | ·`,
@@ -327,9 +327,9 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   open_builds: [
     `build_id | project_id | project_slug | version_id | version_slug | type | state     | outcome       | triggered_at           | last_seen_at           | age_s
      17       | 2          | 2            | 21         | latest       | html | building  | open          | 2025-01-09 05:00:00+00 | 2025-01-09 05:59:00+00 | 3540
-     18       | 2          | 2            | 21         | latest       | html | cloning   | unknown_state | 2025-01-08 11:30:00+00 | 2025-01-08 12:00:00+00 | 1800
+     18       | 2          | 2            | 21         | latest       | html | cloning   | open          | 2025-01-08 11:30:00+00 | 2025-01-08 12:00:00+00 | 1800
      19       | 2          | 2            | 21         | latest       | html | building  | stuck         | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
-     26       | 2          | 2            | 21         | latest       | html | uploading | unknown_state | 2025-01-04 00:00:00+00 | 2025-01-04 03:00:00+00 | 10800
+     26       | 2          | 2            | 21         | latest       | html | uploading | stuck         | 2025-01-04 00:00:00+00 | 2025-01-04 03:00:00+00 | 10800
      29       | 2          | 2            | 21         | latest       | html | triggered | open          | 2025-01-09 12:00:00+00 | 2025-01-09 05:30:00+00 | 1800
      30       | 2          | 2            | 21         | latest       | html | triggered | stuck         | ·                      | 2025-01-09 03:00:00+00 | 10800`,
   ],

@@ -21,7 +21,7 @@ const BY_DAY: readonly Modelled[] = [
 const COVERED = "2025-01-09";
 const TURNS = ["broke", "fixed", "born_broken"];
 const COUNTS = [
-  ...["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"],
+  ...["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck", "cancelled"],
   ...["failures", "incident_hours"],
   ...["finished_without_platform", "succeeded_without_platform", "failed_without_platform"],
   ...TURNS.flatMap((turn) => [turn, `projects_${turn}`]),

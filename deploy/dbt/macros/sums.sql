@@ -1,12 +1,14 @@
-{#- The four counts of a group. Builds that have not finished have no result. -#}
+{#- The five counts of a group. Builds that have not finished, and cancelled ones, have no result. -#}
 {% macro counts_of_builds() -%}
   count(*) as builds, count(succeeded) as finished,
-  cast(coalesce(sum(succeeded), 0) as bigint) as succeeded, cast(coalesce(sum(failed), 0) as bigint) as failed
+  cast(coalesce(sum(succeeded), 0) as bigint) as succeeded, cast(coalesce(sum(failed), 0) as bigint) as failed,
+  count(*) filter (where outcome = 'cancelled') as cancelled
 {%- endmacro %}
 
 {% macro sums_of_counts() -%}
   cast(sum(builds) as bigint) as builds, cast(sum(finished) as bigint) as finished,
-  cast(sum(succeeded) as bigint) as succeeded, cast(sum(failed) as bigint) as failed
+  cast(sum(succeeded) as bigint) as succeeded, cast(sum(failed) as bigint) as failed,
+  cast(sum(cancelled) as bigint) as cancelled
 {%- endmacro %}
 
 {#- The mean of the projects' rates, without the unknown project, and how many projects there are. -#}

@@ -1,7 +1,7 @@
 -- Title: Builds by day
 -- Answers: How many builds are there by UTC day of the trigger? Empty for days that no sync has covered yet.
--- Shown as: bar of succeeded, failed, unfinished by day
-select day, succeeded, failed, unfinished
+-- Shown as: bar of succeeded, failed, unfinished, cancelled by day
+select day, succeeded, failed, unfinished, cancelled
 from report.success_rate_daily
 where true
   [[and day >= {{since}}::date]]

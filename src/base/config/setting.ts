@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { DOCUMENTED_STATES, stateWord } from "../../resources/build-states.ts";
 import { isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { readHostName } from "./addresses.ts";
 
@@ -235,6 +236,19 @@ export const resources: Parse<readonly Resource[]> = (text) => {
   const wrong = names.find((name) => !isResource(name));
   if (wrong === undefined) return { value: names.filter(isResource) };
   return { fault: `has ${JSON.stringify(wrong)}, which is none of ${RESOURCES.join(", ")}` };
+};
+
+/** Each as `stateWord` spells it. A documented state keeps its meaning. */
+export const finalStates: Parse<readonly string[]> = (text) => {
+  const states = text.split(",").map(stateWord);
+  const odd = states.find(
+    (state) => state === "" || state.length > 100 || DOCUMENTED_STATES.includes(state as never),
+  );
+  return odd === undefined
+    ? { value: states }
+    : {
+        fault: `has ${JSON.stringify(odd)}: name states beside ${DOCUMENTED_STATES.join(", ")}, such as expired,superseded`,
+      };
 };
 
 /** Slugs, with `*` for any letters. */

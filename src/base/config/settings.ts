@@ -1,3 +1,4 @@
+import { FINAL_STATES } from "../../resources/build-states.ts";
 import { cron } from "./cron-line.ts";
 import { SERVICE_SETTINGS } from "./service-settings.ts";
 import type { Setting, SettingUse, ValuesOf } from "./setting.ts";
@@ -105,6 +106,17 @@ export const SETTINGS = {
     default: "2h",
     parse: values.duration,
     meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
+  },
+  finalStates: {
+    name: "DOCMIRROR_FINAL_STATES",
+    uses: ["sync", "watch"],
+    value: "words",
+    default: null,
+    without: "the known ones",
+    parse: values.finalStates,
+    meaning:
+      "more states in which builds end, neither as a success nor as a failure, such as expired,superseded; " +
+      `known are ${FINAL_STATES.join(", ")} (docs/builds.md)`,
   },
   staleAfterMs: {
     name: "DOCMIRROR_STALE_AFTER",

@@ -24,9 +24,6 @@ export type FileJob = (typeof FILE_JOBS)[number];
 export const COMMAND_LABELS = ["sync", "watch", ...FILE_JOBS] as const;
 export type CommandLabel = (typeof COMMAND_LABELS)[number];
 
-/** The states of an open build that services were seen to send. Any other one is `other`. */
-export const OPEN_STATES = ["triggered", "cloning", "installing", "building", "uploading"] as const;
-
 /**
  * The end of a request: the status of the reply, `timeout`, `network` for no reply, `shape` for a reply that does not follow
  * the interface, or `stopped` for a request that was given up because the run ended.

@@ -27,6 +27,7 @@ _docmirror() {
       'sync --full-every-days'|\
       'sync --source-timezone'|\
       'sync --stuck-after'|\
+      'sync --final-states'|\
       'sync --stale-after'|\
       'sync --max-delete-ratio'|\
       'sync --delete-held-after'|\
@@ -59,6 +60,7 @@ _docmirror() {
       'watch --timezone'|\
       'watch --source-timezone'|\
       'watch --stuck-after'|\
+      'watch --final-states'|\
       'watch --stale-after'|\
       'watch --replica-lag'|\
       'watch --webhook-url'|\
@@ -86,6 +88,7 @@ _docmirror() {
       'worker --timezone'|\
       'worker --source-timezone'|\
       'worker --stuck-after'|\
+      'worker --final-states'|\
       'worker --stale-after'|\
       'worker --max-delete-ratio'|\
       'worker --delete-held-after'|\
@@ -338,6 +341,7 @@ _docmirror() {
       'config --timezone'|\
       'config --source-timezone'|\
       'config --stuck-after'|\
+      'config --final-states'|\
       'config --stale-after'|\
       'config --max-delete-ratio'|\
       'config --delete-held-after'|\
@@ -375,9 +379,9 @@ _docmirror() {
     '') kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion help' flags='--help --version --verbose --no-color' ;;
     help) kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion' ;;
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
-    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
-    watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
+    watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
+    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
     doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
@@ -397,7 +401,7 @@ _docmirror() {
     prune) flags='--database-url --database-password --data-dir --source-timezone --log-level --log-format --verbose --no-color --older-than --logs-older-than --logs-export --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
@@ -434,6 +438,7 @@ _docmirror() {
     'sync --full-every-days') kind=other flags= ;;
     'sync --source-timezone') kind=other flags= ;;
     'sync --stuck-after') kind=other flags= ;;
+    'sync --final-states') kind=other flags= ;;
     'sync --stale-after') kind=other flags= ;;
     'sync --max-delete-ratio') kind=other flags= ;;
     'sync --delete-held-after') kind=other flags= ;;
@@ -467,6 +472,7 @@ _docmirror() {
     'watch --timezone') kind=other flags= ;;
     'watch --source-timezone') kind=other flags= ;;
     'watch --stuck-after') kind=other flags= ;;
+    'watch --final-states') kind=other flags= ;;
     'watch --stale-after') kind=other flags= ;;
     'watch --replica-lag') kind=other flags= ;;
     'watch --webhook-url') kind=other flags= ;;
@@ -494,6 +500,7 @@ _docmirror() {
     'worker --timezone') kind=other flags= ;;
     'worker --source-timezone') kind=other flags= ;;
     'worker --stuck-after') kind=other flags= ;;
+    'worker --final-states') kind=other flags= ;;
     'worker --stale-after') kind=other flags= ;;
     'worker --max-delete-ratio') kind=other flags= ;;
     'worker --delete-held-after') kind=other flags= ;;
@@ -748,6 +755,7 @@ _docmirror() {
     'config --timezone') kind=other flags= ;;
     'config --source-timezone') kind=other flags= ;;
     'config --stuck-after') kind=other flags= ;;
+    'config --final-states') kind=other flags= ;;
     'config --stale-after') kind=other flags= ;;
     'config --max-delete-ratio') kind=other flags= ;;
     'config --delete-held-after') kind=other flags= ;;

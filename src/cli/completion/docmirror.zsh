@@ -65,6 +65,7 @@ _docmirror() {
             '--full-every-days=[the nights in which all builds are read again, an even share in each; auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
@@ -106,6 +107,7 @@ _docmirror() {
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
@@ -139,6 +141,7 @@ _docmirror() {
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
@@ -522,6 +525,7 @@ _docmirror() {
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \

@@ -133,10 +133,10 @@ export function describeBuild(
   };
 }
 
-function describeState({ state, success, type, deleted_at }: ExplainedBuild): string {
+function describeState({ state, stage, success, type, deleted_at }: ExplainedBuild): string {
   const words = [stateName(state)];
-  // `success` means nothing before the build has finished.
-  if (state === "finished" && success !== null) words.push(success ? "success" : "failure");
+  // `success` means nothing before the build has finished, and where it was cancelled.
+  if (stage === "result" && success !== null) words.push(success ? "success" : "failure");
   if (type !== null) words.push(type);
   if (deleted_at !== null) words.push("deleted");
   return words.join(", ");

@@ -2,6 +2,7 @@
  * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
  * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
+import type { BuildStage } from "../../resources/build-states.ts";
 import { type AnySql, statement } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
@@ -94,6 +95,8 @@ export interface ExplainedBuild {
   /** The moments that the date may mean in the source zone: two in an hour that summer time changes. */
   date_read: { zone: string; earliest: string; latest: string; hour: "repeated" | "skipped" | null } | null;
   state: string | null;
+  /** What the state means; null where it has none, or a word that nobody knows. */
+  stage: BuildStage | null;
   success: boolean | null;
   type: string | null;
   first_seen_at: string;
@@ -140,7 +143,7 @@ export async function explainBuild(
       const next = transitions[index + 1];
       return { ...transition, lasted: next ? spanBetween(row, next) : null };
     }),
-    duration: durationOf(facts.state, transitions),
+    duration: durationOf(facts, transitions),
     open,
     archived_log: await findArchivedLog(sql, id),
     references: await BUILD_REFERENCES(sql, { id }),
@@ -170,10 +173,13 @@ function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
 }
 
 /** The trigger is between the build's date and the first sighting: the clock that dates builds may be behind. */
-function durationOf(state: string | null, transitions: readonly TransitionRow[]): BoundedSpan | null {
+function durationOf(
+  { state, stage }: Pick<ExplainedBuild, "state" | "stage">,
+  transitions: readonly TransitionRow[],
+): BoundedSpan | null {
   const first = transitions[0];
-  const finish = transitions.findLast(({ to_state }) => to_state === "finished");
-  return state === "finished" && first && finish ? spanBetween(first, finish) : null;
+  const finish = transitions.findLast(({ to_state }) => to_state === state);
+  return stage === "result" && first && finish ? spanBetween(first, finish) : null;
 }
 
 /** Null where the log was never removed. */

@@ -71,6 +71,8 @@ function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {
       select build_id, seen_at, polled_at, greatest(polled_at - since, since - polled_at) as age
       from sync.open_builds
       cross join lateral (select greatest(seen_at, asked_at) as polled_at) as latest
+      -- Nothing shows that a build without a state will ever have one.
+      where exists (select from mirror.builds where id = build_id and state is not null)
     ) as waiting
     cross join lateral (select age >= ${stuckAfterMs}::float8 * interval '1 ms' as is_stuck) as stuck
     cross join lateral (

@@ -18,7 +18,7 @@ import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
-import { type BuildSighting, findStale, type TransitionFacts } from "./record-transitions.ts";
+import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -72,7 +72,7 @@ export async function loadRecords(
   const users = resource === "project" ? await findStoredUsers(tx, sorted.changed.map(idOf)) : new Map();
   if (resource === "project") sorted.changed = sorted.changed.map((one) => keepUserOrder(one, users));
   const { moving, stale } =
-    resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
+    resource === "build" ? await leaveOutStale(tx, sorted, facts) : { moving: [], stale: 0 };
 
   // The columns of the record become the row: copying them would be a tenth of the work of a first night.
   const toRow = ({ record, observedAt }: ObservedRecord): TableRow => {
@@ -124,10 +124,12 @@ export async function loadRecords(
 }
 
 /** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
-async function leaveOutStale(tx: TransactionSql, sorted: SortedRecords, runId: number) {
-  // A build without a state is not open, because nothing shows that it will ever finish.
-  const isOpen = ({ record: { columns } }: ObservedRecord) =>
-    columns.state !== null && columns.state !== "finished";
+async function leaveOutStale(
+  tx: TransactionSql,
+  sorted: SortedRecords,
+  { runId, isFinal = isKnownFinal }: TransitionFacts,
+) {
+  const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
   const open = sorted.unchanged.filter(isOpen);
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toSighting));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);

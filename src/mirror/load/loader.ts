@@ -22,6 +22,7 @@ import { recordDrift } from "./record-drift.ts";
 import {
   type BuildSighting,
   findStale,
+  isKnownFinal,
   recordTransitions,
   type TransitionFacts,
 } from "./record-transitions.ts";
@@ -73,7 +74,15 @@ interface LoaderOptions extends TransitionFacts, RunStart {
 }
 
 export function createLoader(options: LoaderOptions): Loader {
-  const { sql, keys, runId, sourceTimezone, clockAhead, patience = withStoreErrors } = options;
+  const {
+    sql,
+    keys,
+    runId,
+    sourceTimezone,
+    clockAhead,
+    isFinal = isKnownFinal,
+    patience = withStoreErrors,
+  } = options;
   const turns = new PQueue({ concurrency: 1 });
   /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
@@ -123,11 +132,12 @@ export function createLoader(options: LoaderOptions): Loader {
       runId,
       sourceTimezone,
       clockAhead,
+      isFinal,
       method,
       keys,
       sightings,
       isJustStored: (of, { id, hash, columns }) =>
-        newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
+        newest.get(of)?.get(id) === hash && (of !== "build" || isFinal(columns.state)),
     };
     return inTransaction(async (tx) => {
       const isUnread = await unread.find(tx, resource);

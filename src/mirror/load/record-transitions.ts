@@ -2,6 +2,7 @@
  * The only place that stores transitions of builds, for every kind of run: `docs/builds.md` says what a transition is,
  * `docs/internals/builds.md` how its bounds are found and what `rule` and `anomaly` name.
  */
+import { DOCUMENTED_STATES, isFinalStage, knownStage } from "../../resources/build-states.ts";
 import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
 
@@ -11,7 +12,7 @@ const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
 const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
-const VANISHED = "vanished";
+export const VANISHED = "vanished";
 
 /** A smaller difference between the clocks is not reported as `clock`, because `Date` has whole seconds. */
 const NAMED_DIFFERENCE_MS = 1000;
@@ -23,7 +24,13 @@ export interface TransitionFacts {
   sourceTimezone: string;
   /** By how much the service's clock is ahead of ours, if it is known. @default unknown */
   clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
+  /** Says of a state whether builds end in it. @default those that the program knows */
+  isFinal?: ((state: unknown) => boolean) | undefined;
 }
+
+/** True for a state that the program itself knows as final. */
+export const isKnownFinal = (state: unknown): boolean =>
+  typeof state === "string" && isFinalStage(knownStage(state) ?? "working");
 
 /** A reply that showed a build, or that it is gone. */
 export interface BuildSighting extends Observation {
@@ -54,13 +61,14 @@ export async function recordTransitions(
         isGone,
         vanished: VANISHED,
         seen: JSON.stringify(known),
-        documented: DOCUMENTED,
+        documented: DOCUMENTED_STATES,
         namedDifferenceMs: NAMED_DIFFERENCE_MS,
         longestDifferenceMs: LONGEST_DIFFERENCE_MS,
       }),
   ]);
-  // Open builds were seen now; those that have finished, or have no state any more, are removed.
-  const seen = [...added.filter(({ state }) => state !== null && state !== "finished"), ...known];
+  // Open builds were seen now; those that have ended are removed.
+  const { isFinal = isKnownFinal } = facts;
+  const seen = [...added.filter(({ state }) => !isFinal(state)), ...known];
   if (seen.length > 0)
     await UPDATE_OPEN_BUILDS(tx, { seen: JSON.stringify(seen), isGone, runId: facts.runId });
   return (entered ? entered.count : 0) + (changed ? changed.count : 0);
@@ -81,9 +89,6 @@ function clockOf({ clockAhead }: TransitionFacts) {
   };
 }
 
-/** The states that upstream documents, in the order of a build's life. */
-const DOCUMENTED = ["triggered", "building", "finished"];
-
 /**
  * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Where two
  * replies overlap in time, it is unknown which one shows the later state: the one that would move a build backward is stale.
@@ -94,7 +99,7 @@ export async function findStale(tx: TransactionSql, runId: number, sightings: re
     sightings: JSON.stringify(sightings),
     runId,
     vanished: VANISHED,
-    documented: DOCUMENTED,
+    documented: DOCUMENTED_STATES,
   });
   return new Set(rows.map(({ id }) => id));
 }

@@ -30,6 +30,7 @@ import { isUpstreamLost } from "../api/fates.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";
+import { updateBuildStates } from "../load/build-states.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import { closeRun, isSomethingRead, type RunResult } from "./close-run.ts";
@@ -155,6 +156,16 @@ async function runWithLease(
     unfinished: { ...NOTHING_UNFINISHED },
   };
   const losses = { damaged: createDamaged(log), refused: 0 };
+  // The first thing that a run writes: by it the loader and the reports know which builds have ended.
+  const { isFinal, gained, lost } = await patience("store the states of builds", () =>
+    updateBuildStates(sql, {
+      runId,
+      finalStates: settings.finalStates,
+      isLearning: kind !== "watch",
+      assertMayWrite: lease.assertHolds,
+    }),
+  );
+  if (gained.length + lost.length > 0) log.info({ gained, lost }, "builds end in other states than before");
   const loader = createLoader({
     sql,
     runId,
@@ -164,6 +175,7 @@ async function runWithLease(
     baseUrl: settings.baseUrl,
     sourceTimezone: settings.sourceTimezone,
     clockAhead: client.clockAhead,
+    isFinal,
     assertMayWrite: lease.assertHolds,
     meter: meters?.store,
   });

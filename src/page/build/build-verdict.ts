@@ -60,7 +60,7 @@ async function readStory(
   quarantine: readonly QuarantinedBuild[],
 ): Promise<Story> {
   const { id } = build;
-  const isFailed = build.state === "finished" && build.success === false;
+  const isFailed = build.stage === "result" && build.success === false;
   const [tails, place, upstream] = await Promise.all([
     readLogTails(tx, id),
     isFailed ? findErrorPlace(tx, id) : null,
@@ -107,6 +107,7 @@ const OUTCOME_LOOKS = {
   open: ["idle", "…"],
   stuck: ["warn", "!"],
   vanished: ["idle", "?"],
+  cancelled: ["idle", "="],
   unknown_state: ["idle", "?"],
 } as const satisfies Record<string, [VerdictLook, string]>;
 
@@ -161,7 +162,7 @@ function sayOutcome(
   fact: Build | undefined,
   now: Date,
 ): [sentence: string, evidence?: string] {
-  const { state, open, success, date_read } = story.build;
+  const { state, stage, open, date_read } = story.build;
   const known = agoWords(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
   const ago = known === null ? "" : ` ${known} ago`;
   const inState = state === null ? "without a state" : `“${shorten(state, STATE_LENGTH)}”`;
@@ -188,9 +189,11 @@ function sayOutcome(
         `Vanished before it finished: it was ${inState} when last seen.`,
         `How it ended is not known. ${NEITHER}`,
       ];
+    case "cancelled":
+      return [`Cancelled${ago && `, triggered${ago}`}: it ended ${inState}.`, NEITHER];
     default:
       return [
-        state === "finished" && success === null
+        stage === "result"
           ? `Finished${ago && `, triggered${ago}`}, but the service does not say whether it succeeded.`
           : `How it ended is not known: the service calls its state ${inState}.`,
         NEITHER,
@@ -201,10 +204,11 @@ function sayOutcome(
 const NEITHER = "It counts neither as a success nor as a failure.";
 
 /** The outcome by the record alone. Only the reports say that an open build is stuck. */
-function outcomeOf({ state, success, deleted_at, open }: ExplainedBuild): Outcome {
-  if (state === "finished") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
+function outcomeOf({ stage, success, deleted_at, open }: ExplainedBuild): Outcome {
+  if (stage === "cancelled") return stage;
+  if (stage === "result") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
   if (deleted_at !== null || (open !== null && open.vanished_at !== null)) return "vanished";
-  return state === "triggered" || state === "building" ? "open" : "unknown_state";
+  return stage === null ? "unknown_state" : "open";
 }
 
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
@@ -265,7 +269,7 @@ function countedFacts(fact: Build, now: Date): Fact[] {
     ["Of", targetWords(fact.version_slug, fact.type)],
     ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
     [
-      "Finished",
+      fact.outcome === "cancelled" ? "Cancelled" : "Finished",
       before !== null &&
         html`${after !== null && html`${momentTag(after, now)} to `}${momentTag(before, now)}`,
     ],

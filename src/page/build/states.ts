@@ -1,6 +1,7 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
+import { isFinalStage } from "../../resources/build-states.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { askForBuild } from "../parts/builds.ts";
 import {
@@ -118,7 +119,7 @@ interface StateSpan {
   readonly until: number | null;
 }
 
-export const readLife = ({ transitions, open, state }: ExplainedBuild): StateSpan[] =>
+export const readLife = ({ transitions, open, state, stage }: ExplainedBuild): StateSpan[] =>
   transitions.map(({ to_state, not_before, not_after }, place) => {
     const next = transitions[place + 1];
     const first = momentMs(not_after);
@@ -126,7 +127,7 @@ export const readLife = ({ transitions, open, state }: ExplainedBuild): StateSpa
       next === undefined ? open?.last_seen.asked_at : next.rule === "last_seen" ? next.not_before : null,
     );
     const seen = last !== null && last > first ? ([first, last] as const) : null;
-    const isOver = next === undefined && state === "finished" && to_state === "finished";
+    const isOver = next === undefined && to_state === state && stage !== null && isFinalStage(stage);
     return {
       state: to_state,
       from: finite(not_before),

@@ -91,7 +91,7 @@ select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state",
 from ${open}
 order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`;
 
-/** Builds that have not finished: the newest, and how many are stuck. */
+/** Builds that have not ended: the newest, and how many are stuck. */
 export const stuck = block({
   id: "stuck",
   narrowedBy: {},
@@ -109,7 +109,7 @@ export const stuck = block({
         stuck === 0
           ? "none of them is stuck"
           : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${oldestWords}`,
-      empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has finished."],
+      empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has ended."],
       body: renderRows(
         rows.map((row) => {
           const { kind, word } = outcomeMark(row.outcome);
@@ -117,7 +117,7 @@ export const stuck = block({
           return {
             name: html`${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
             age: age(row.triggered_at, now),
-            small: html`still “${foreign(row.state, 24)}” when last seen${seen && `, ${seen} ago`}`,
+            small: html`still ${row.state === null ? "without a state" : html`“${foreign(row.state, 24)}”`} when last seen${seen && `, ${seen} ago`}`,
           };
         }),
         stuck === 0

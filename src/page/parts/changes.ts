@@ -141,6 +141,7 @@ interface Counts {
   readonly succeeded: number;
   readonly failed: number;
   readonly unfinished: number;
+  readonly cancelled: number;
 }
 
 /** A day of `report.success_rate_daily`; its counts are null where no sync has covered it. */
@@ -180,6 +181,7 @@ function sumUp(rows: readonly OutcomesRow[]): Outcomes {
     succeeded: sum("succeeded"),
     failed: sum("failed"),
     unfinished: sum("unfinished"),
+    cancelled: sum("cancelled"),
     isComplete: rows.every(({ is_complete }) => is_complete === true),
   };
 }

@@ -12,6 +12,7 @@ export const BAR_LOOKS = {
   bad: html`fill="url(#hatch-bad)"`,
   perhaps: html`fill="url(#hatch)" class="m-edge"`,
   unfinished: html`fill="url(#dots)" class="m-edge"`,
+  cancelled: html`fill="none" class="m-edge"`,
 } as const;
 
 export type BarLook = keyof typeof BAR_LOOKS;
@@ -190,7 +191,7 @@ export const keyEntry = (
 
 /** An entry for a bar, as a small square. */
 export function swatch(look: BarLook, words: string): Markup {
-  const hasEdge = look === "perhaps" || look === "unfinished";
+  const hasEdge = look === "perhaps" || look === "unfinished" || look === "cancelled";
   const box = hasEdge ? html`x="0.5" y="0.5" width="11" height="11"` : html`width="12" height="12"`;
   return keyEntry([12, 12], html`<rect ${BAR_LOOKS[look]} ${box}/>`, words);
 }

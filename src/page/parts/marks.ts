@@ -33,6 +33,7 @@ const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
   open: { kind: "run", word: "in progress" },
   stuck: { kind: "stuck", word: "stuck" },
   vanished: { kind: "idle", word: "vanished" },
+  cancelled: { kind: "flat", word: "cancelled" },
 };
 
 /** The mark and the word of an outcome. One that is not known has a question mark and "state not known". */

@@ -13,7 +13,7 @@ import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 const STEP = 5;
 
 /**
- * Builds in a row as one picture, the oldest first: up succeeded, down failed, on the line not finished. `of`
+ * Builds in a row as one picture, the oldest first: up succeeded, down failed, on the line all others. `of`
  * says which builds, such as "latest · html". `places` is how many fit. @default 20
  */
 export function drawStrip(outcomes: readonly string[], of: string, places = 20): Markup {
@@ -37,10 +37,12 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
 function stripWords(outcomes: readonly string[], of: string): string {
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length;
   const [succeeded, failed] = [count("succeeded"), count("failed")];
-  const open = outcomes.length - succeeded - failed;
+  const cancelled = count("cancelled");
+  const open = outcomes.length - succeeded - failed - cancelled;
   const newest = outcomes.at(-1);
   if (newest === undefined) return `no builds of ${of}`;
-  const ends = `${succeeded} succeeded, ${failed} failed${open > 0 ? `, ${open} not finished` : ""}`;
+  const others = [cancelled > 0 ? `, ${cancelled} cancelled` : "", open > 0 ? `, ${open} not finished` : ""];
+  const ends = `${succeeded} succeeded, ${failed} failed${others.join("")}`;
   return outcomes.length === 1
     ? `the only build of ${of}: ${outcomeMark(newest).word}`
     : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;

@@ -194,6 +194,7 @@ const STRIP_SIGNS: ReadonlyMap<string, readonly [kind: MarkKind, word: string, w
   ["failed", ["bad", "cross", "failed, lowered"]],
   ["stuck", ["stuck", "bars", "stuck"]],
   ["open", ["run", "clock", "in progress"]],
+  ["cancelled", ["flat", "two lines", "cancelled"]],
   ["", ["idle", "question mark", "not known"]],
 ]);
 

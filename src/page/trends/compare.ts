@@ -180,6 +180,7 @@ export const compare = block({
         countOf(row?.of_these_fixed_within_a_day, row?.broke_a_day_before_the_end),
       ),
       count("Stuck to this day", "stuck"),
+      count("Cancelled", "cancelled"),
     ];
     const columns: Column<Measure>[] = [
       { head: html`<span class="unseen">Measure</span>`, isName: true, cell: ({ name }) => name },
@@ -235,6 +236,7 @@ interface PeriodRow {
   readonly finished: number | null;
   readonly succeeded: number | null;
   readonly stuck: number | null;
+  readonly cancelled: number | null;
   readonly broke: number;
   readonly fixed: number;
   readonly finished_without_platform?: number | null;
@@ -247,7 +249,7 @@ function askForPeriods(scope: TrendsScope): Asks<PeriodRow> {
   const { period, type } = scope;
   const { start, first, last } = period;
   const count = (column: string) => sql.raw(`sum(${column}) as ${column}`);
-  const counts = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck"];
+  const counts = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck", "cancelled"];
   const withoutPlatform = sql`
 left join (
   select is_this_period, finished_without_platform, succeeded_without_platform

@@ -73,6 +73,7 @@ export const days = block({
       numberColumn("Succeeded", ({ outcomes }) => outcomes?.succeeded ?? 0),
       numberColumn("Failed", ({ outcomes }) => outcomes?.failed ?? 0),
       numberColumn("Not finished", ({ outcomes }) => outcomes?.unfinished ?? 0),
+      numberColumn("Cancelled", ({ outcomes }) => outcomes?.cancelled ?? 0),
       numberColumn("Rate", ({ outcomes }) => shareWords(outcomes ?? NO_BUILDS)),
       numberColumn("95 % interval", ({ outcomes }) => {
         const rate = rateOf(outcomes ?? NO_BUILDS);
@@ -123,6 +124,7 @@ const renderDaysKey = (noun: string, floor: number): Markup =>
     swatch("good", "succeeded, fixed"),
     swatch("bad", "failed, broke"),
     swatch("unfinished", "not finished"),
+    swatch("cancelled", "cancelled"),
     floor > 0 && html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`,
   ]);
 
@@ -229,12 +231,12 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
   const most = known.length === 0 ? "" : `, up to ${grouped(Math.round(Math.max(...known)))} a day`;
   return drawBars({
     height: VOLUME_BASE + 4,
-    told: `Builds${most}: succeeded, failed and not finished. The table below has the numbers.`,
+    told: `Builds${most}: succeeded, failed, not finished and cancelled. The table below has the numbers.`,
     ticks: wholeTicks(scale.ticks(3)).map((tick) => ({ y: scale(tick), words: grouped(tick) })),
     spans,
     bars({ outcomes, days }) {
       if (outcomes === null) return null;
-      const { succeeded, failed, unfinished } = outcomes;
+      const { succeeded, failed, unfinished, cancelled } = outcomes;
       let y = VOLUME_BASE;
       const bar = (look: BarLook, count: number) => {
         const height = VOLUME_BASE - scale(count / days);
@@ -242,10 +244,11 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
         return [look, y, count === 0 ? 0 : Math.max(0.5, height - 0.8)] as const;
       };
       return [
-        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished`,
+        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished, ${grouped(cancelled)} cancelled`,
         bar("bad", failed),
         bar("good", succeeded),
         bar("unfinished", unfinished),
+        bar("cancelled", cancelled),
       ];
     },
     base: VOLUME_BASE,

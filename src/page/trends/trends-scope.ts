@@ -52,17 +52,19 @@ export const momentWithin = (column: SQL, first: number, last: number): SQL =>
 
 function daysOf({ period: { start, last }, type }: TrendsScope): SQL {
   if (type === undefined)
-    return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
+    return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "cancelled", "is_complete")}
 from ${daily}
 where ${within(daily.day, start, last)}`;
   const covered = relation("success_rate_daily", "daily");
   return sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
   coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
-  coalesce(of_type.builds - of_type.finished, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck, ${covered.is_complete}
+  coalesce(of_type.builds - of_type.finished - of_type.cancelled, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck,
+  coalesce(of_type.cancelled, 0) as cancelled, ${covered.is_complete}
 from ${covered}
 left join (
   select ${build.triggered_on} as day, count(*) as builds, count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded,
-    sum(${build.failed}) as failed, count(*) filter (where ${build.outcome} = 'stuck') as stuck
+    sum(${build.failed}) as failed, count(*) filter (where ${build.outcome} = 'stuck') as stuck,
+    count(*) filter (where ${build.outcome} = 'cancelled') as cancelled
   from ${build}
   where ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
   group by day

@@ -23,11 +23,12 @@ export const BUILD_RELATIONS = {
       version_name: "The version's name as its repository spells it.",
       ...TYPE,
       is_main: "Whether it is of the main documentation: html of its project's default version.",
-      state: "The state as the service last sent it; triggered, building and finished are documented.",
+      state:
+        "The state as the service last sent it; null where it has none. triggered, building and finished are documented.",
       outcome:
         "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); " +
-        "vanished (gone before it was seen finished); unknown_state (no state, an undocumented one, or " +
-        "finished without a result).",
+        "vanished (gone before it was seen to end); cancelled (ended as neither: docs/builds.md lists these states); " +
+        "unknown_state (finished without a result; or not yet stuck, without a state or in one that nobody knows).",
       succeeded: "1 where it succeeded, 0 where it failed, null while not known.",
       failed: "1 where it failed, 0 where it succeeded, null while not known.",
       triggered_at:
@@ -38,22 +39,24 @@ export const BUILD_RELATIONS = {
       triggered_month: "That day's month, such as 2026-11.",
       is_time_ambiguous:
         "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour, as the later of the two is taken.",
-      finished_after: "It finished after this moment; null while it has not finished or nothing is known.",
-      finished_before: "It was seen finished at this moment; null while it has not finished.",
-      duration_s_min: "The shortest time from trigger to finish, in seconds; null while it has not finished.",
+      finished_after:
+        "It finished, or was cancelled, after this moment; null while it is open or nothing is known.",
+      finished_before: "It was seen to have ended at this moment; null while it is open.",
+      duration_s_min:
+        "The shortest time from trigger to finish, in seconds; null while it has not finished, and where it was cancelled.",
       duration_s_max:
         "The longest time from trigger to finish; null while it has not finished or no upper bound is known.",
       duration_s:
         "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null.",
       queued_s_min:
         "The shortest time in the state triggered, in seconds: the service names no queue, and this is the nearest to it. " +
-        "Null while it has neither finished nor was seen at work; so are queued_s_max, building_s_min and building_s_max.",
+        "Null while it has neither finished nor was seen at work (a cancelling is no work); so are queued_s_max, building_s_min and building_s_max.",
       queued_s_max:
         "The longest such time; null where no upper bound is known. Work began at the first sight of " +
         "building or of an undocumented state such as cloning; where none was seen, at some moment " +
         "between the last sight of triggered and the finish.",
       building_s_min:
-        "The shortest time from the start of work to the finish; null while it has not finished.",
+        "The shortest time from the start of work to the finish; null while it has not finished, and where it was cancelled.",
       building_s_max:
         "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
       error_class:
@@ -69,7 +72,7 @@ export const BUILD_RELATIONS = {
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       is_settled:
-        "False while the build is open, or in an undocumented state; days and weeks are complete " +
+        "False while the build is open and not stuck, whatever its state, or without one; days and weeks are complete " +
         "without such builds. A stuck build counts as settled, although the service may still close it.",
       ...REFERENCE,
       is_dated_ahead:
@@ -136,12 +139,12 @@ export const BUILD_RELATIONS = {
     answer: ["build_id", "log_bytes", "setup_bytes", "output_bytes", "error_bytes"],
   }),
   open_builds: declareRelation({
-    answers: "Which builds have not finished? One row per build, stuck ones included.",
+    answers: "Which builds have not ended? One row per build, stuck ones and those without a state included.",
     columns: {
       build_id: "The build's id; see `docmirror explain build ID`.",
       ...SERIES_COLUMNS,
-      state: "The state in which it was last seen.",
-      outcome: "open, stuck, or unknown_state where the state is not documented.",
+      state: "The state in which it was last seen; null where it has none.",
+      outcome: "open, stuck, or unknown_state: not yet stuck, without a state or in one that nobody knows.",
       triggered_at: "When it was triggered; null where it has no date.",
       last_seen_at: "When it was last seen in this state.",
       age_s: "Its age in seconds when last seen, from its date or its first sighting, whichever is earlier.",

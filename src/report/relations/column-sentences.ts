@@ -36,7 +36,14 @@ export const PROJECT_MEAN = {
   success_rate_project_mean: "The mean of the projects' success rates, without the unknown project.",
 } as const;
 
-export const UNFINISHED = { unfinished: "Builds without a known result: builds minus finished." } as const;
+export const UNFINISHED = {
+  unfinished: "Builds without a known result that were not cancelled: builds minus finished minus cancelled.",
+} as const;
+
+export const CANCELLED = {
+  cancelled:
+    "Builds that ended neither as a success nor as a failure, such as cancelled ones. No rate counts them.",
+} as const;
 
 /** For relations that have a row for each day. */
 export const COVERAGE = {
@@ -50,7 +57,7 @@ export const COVERAGE = {
 
 export const STUCK = {
   stuck:
-    "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
+    "Builds among the unfinished that were open for longer than DOCMIRROR_STUCK_AFTER when last seen, in any state. The service closes most of them later, as failed.",
 } as const;
 
 /** For rows of all failures with something in common, such as their class. */

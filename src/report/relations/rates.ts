@@ -1,5 +1,14 @@
 import { declareRelation } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, PROJECT_MEAN, RATE, STUCK, TYPE, UNFINISHED } from "./column-sentences.ts";
+import {
+  CANCELLED,
+  COVERAGE,
+  PROJECT,
+  PROJECT_MEAN,
+  RATE,
+  STUCK,
+  TYPE,
+  UNFINISHED,
+} from "./column-sentences.ts";
 
 export const RATE_RELATIONS = {
   success_rate_daily: declareRelation({
@@ -12,6 +21,7 @@ export const RATE_RELATIONS = {
       ...UNFINISHED,
       ...COVERAGE,
       ...STUCK,
+      ...CANCELLED,
     },
     key: ["day"],
     time: { column: "day", span: "day" },
@@ -31,6 +41,7 @@ export const RATE_RELATIONS = {
       is_covered:
         "False where no sync has read the build list since the day began: there may be more builds.",
       ...STUCK,
+      ...CANCELLED,
     },
     key: ["day", "project_id"],
     time: { column: "day", span: "day" },
@@ -46,6 +57,7 @@ export const RATE_RELATIONS = {
       versions: "Versions that were built.",
       first_triggered_at: "When its first build was triggered.",
       last_triggered_at: "When its last build was triggered.",
+      ...CANCELLED,
     },
     key: ["project_id"],
     order: ["success_rate_high nulls last", "finished desc", "project_slug", "project_id"],
@@ -59,6 +71,7 @@ export const RATE_RELATIONS = {
       ...PROJECT_MEAN,
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
+      ...CANCELLED,
     },
     key: ["type"],
     order: ["success_rate_high nulls last", "finished desc", "type"],

@@ -2,7 +2,8 @@ import { Counter, Gauge, Registry } from "prom-client";
 import type { Config } from "../../base/config.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { knownOr, OPEN_STATES, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
+import { knownOr, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
+import { OPEN_STATES, stateWord } from "../../resources/build-states.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
@@ -169,7 +170,9 @@ const OPEN_BUILDS: FigureSource = {
     const builds = await findOpenBuilds(tx, options);
     const sumOf = (what: "open" | "stuck", label?: string) =>
       builds
-        .filter(({ state }) => label === undefined || knownOr(OPEN_STATES, state) === label)
+        .filter(
+          ({ state }) => label === undefined || knownOr(OPEN_STATES, state && stateWord(state)) === label,
+        )
         .reduce((sum, one) => sum + one[what], 0);
     const open = [...OPEN_STATES, "other"].map((label) => [label, sumOf("open", label)] as const);
     return [{ docmirror_builds_open: Object.fromEntries(open), docmirror_builds_stuck: sumOf("stuck") }];

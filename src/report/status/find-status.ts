@@ -253,12 +253,13 @@ export async function findOpenBuilds(
   const stuckAfterS = stuckAfterMs / 1000;
   const rows = await tx<OpenBuilds[]>`
     select build.state, count(*) as open,
-      count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
-        - least(build.date at time zone ${sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
+      count(*) filter (where open.vanished_at is null
+        and sync.open_seconds(open.seen_at, build.date at time zone ${sourceTimezone}, build.first_seen_at)
+          > ${stuckAfterS}::float8) as stuck,
       count(*) filter (where open.vanished_at is not null) as vanished,
       min(build.date) as oldest
-    from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
-    where build.state <> 'finished' and build.deleted_at is null
+    from sync.open_builds as open join mirror.builds as build on build.id = open.build_id
+    where build.deleted_at is null
     group by build.state order by open desc`;
   return [...rows];
 }

@@ -6,7 +6,8 @@ WITH failure AS MATERIALIZED (
   SELECT build.id AS build_id, coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') AS found_line
   FROM mirror.builds AS build LEFT JOIN mirror.build_logs AS log ON log.build_id = build.id
   LEFT JOIN mirror.archived_logs AS archived ON archived.build_id = build.id
-  WHERE build.state = 'finished' AND NOT build.success
+  JOIN sync.build_states AS known ON known.state = sync.state_word(build.state) AND known.stage = 'result'
+  WHERE NOT build.success
 ), line AS MATERIALIZED (
   SELECT found_line, described.*
   FROM (SELECT DISTINCT found_line FROM failure) AS known

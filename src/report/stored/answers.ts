@@ -116,6 +116,7 @@ export const projectDays = rollup.table(
     ...counts(),
     unsettled: integer().notNull(),
     stuck: integer().notNull().default(0),
+    cancelled: integer().notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.project_id, table.day] }),
@@ -139,6 +140,7 @@ export const days = rollup.table("days", {
   p95_s_min: doublePrecision(),
   p95_s_max: doublePrecision(),
   stuck: integer().notNull().default(0),
+  cancelled: integer().notNull().default(0),
 });
 
 /** One row for each series: project, version, type, and what names an unknown one. */
@@ -156,6 +158,7 @@ export const series = rollup.table(
     recent_succeeded: integer().notNull(),
     recent_flips: integer().notNull(),
     reference: text().notNull().default(""),
+    cancelled: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type, table.reference] })],
 );

@@ -7,7 +7,7 @@ SELECT day.*, times.measured,
   times.least[3] AS p95_s_min, CASE WHEN times.most[3] < 'infinity' THEN times.most[3] END AS p95_s_max
 FROM (
   SELECT day, sum(builds)::int AS builds, sum(finished)::int AS finished, sum(succeeded)::int AS succeeded, sum(failed)::int AS failed,
-    sum(unsettled)::int AS unsettled, sum(stuck)::int AS stuck, (count(*) FILTER (WHERE project_id <> '-1'))::int AS projects,
+    sum(unsettled)::int AS unsettled, sum(stuck)::int AS stuck, sum(cancelled)::int AS cancelled, (count(*) FILTER (WHERE project_id <> '-1'))::int AS projects,
     avg(succeeded::float8 / nullif(finished, 0)) FILTER (WHERE project_id <> '-1') AS success_rate_project_mean
   FROM rollup.project_days GROUP BY day
 ) AS day

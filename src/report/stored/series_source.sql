@@ -3,10 +3,11 @@
 CREATE OR REPLACE VIEW rollup.series_source AS
 SELECT series.project_id, series.version_id, series.type, series.reference, series.builds, series.finished, series.succeeded,
   series.finished - series.succeeded AS failed, series.first_triggered_at, series.last_triggered_at,
-  recent.finished AS recent_finished, recent.succeeded AS recent_succeeded, recent.flips AS recent_flips
+  recent.finished AS recent_finished, recent.succeeded AS recent_succeeded, recent.flips AS recent_flips, series.cancelled
 FROM (
   SELECT project_id, version_id, type, reference, count(*)::int AS builds, count(succeeded)::int AS finished,
-    coalesce(sum(succeeded), 0)::int AS succeeded, min(triggered_at) AS first_triggered_at, max(triggered_at) AS last_triggered_at
+    coalesce(sum(succeeded), 0)::int AS succeeded, min(triggered_at) AS first_triggered_at, max(triggered_at) AS last_triggered_at,
+    (count(*) FILTER (WHERE outcome = 'cancelled'))::int AS cancelled
   FROM rollup.builds GROUP BY project_id, version_id, type, reference
 ) AS series
 CROSS JOIN LATERAL (

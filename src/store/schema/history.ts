@@ -1,4 +1,6 @@
-import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import type { BuildStage, StateSource } from "../../resources/build-states.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { idText, mirror, moment, sync } from "./columns.ts";
 import { builds } from "./records.ts";
@@ -36,7 +38,25 @@ export const buildTransitions = mirror.table(
   ],
 );
 
-/** Builds that have not finished, with their last sighting. A build that finishes or is deleted leaves the table. */
+/** What each known state of a build means. Each run stores what `src/resources/build-states.ts` declares, and what it learns. */
+export const buildStates = sync.table(
+  "build_states",
+  {
+    /** As `stateWord` spells it. */
+    state: text().primaryKey(),
+    stage: text().$type<BuildStage>().notNull(),
+    is_final: boolean().notNull(),
+    source: text().$type<StateSource>().notNull(),
+    /** For a learned one: up to this run, no build has left it. */
+    run_id: bigint({ mode: "number" }),
+  },
+  () => [check("build_states_final", sql`is_final = (stage in ('result', 'cancelled'))`)],
+);
+
+/**
+ * Builds that are in no final state, those without a state included, with their last sighting. A build that ends or is
+ * deleted leaves the table.
+ */
 export const openBuilds = sync.table("open_builds", {
   build_id: idText()
     .primaryKey()

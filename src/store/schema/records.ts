@@ -64,11 +64,7 @@ export const files = mirror.table(
 export const builds = mirror.table(
   "builds",
   { ...columnsOf(build, { project: projects, version: versions }), ...bookkeeping() },
-  (table) => [
-    ...indexesOf(build, table),
-    // A build without a state is not open: nothing shows that it will ever finish.
-    index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
-  ],
+  (table) => indexesOf(build, table),
 );
 
 /** The long texts of a build, in their own table so that scans of `builds` stay fast. */

@@ -320,11 +320,11 @@ describe("open builds are remembered", () => {
     expect((await stored(loading))[1]).toMatchObject({ not_before: "2024-05-15 11:35:00+00", anomaly: null });
   });
 
-  test("until they finish, whichever their state; without a state they are not", async ({ loading }) => {
-    const states = ["triggered", "building", "finished", "cloning", null, ""];
+  test("until they end, whichever their state, and without one", async ({ loading }) => {
+    const states = ["triggered", "building", "finished", "cloning", null, "", " Cancelled ", "error"];
     const builds = states.map((state, id) => wireBuild(String(id), { state }));
     await loading.load("build", builds);
-    expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "5"]);
+    expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "4", "5"]);
     await loading.load(
       "build",
       builds.map((build) => ({ ...build, state: "finished" })),
@@ -332,10 +332,13 @@ describe("open builds are remembered", () => {
     expect(await open(loading)).toEqual([]);
   });
 
-  test("until their state is gone", async ({ loading }) => {
+  test("also while their state is gone, in which each sight counts", async ({ loading }) => {
     await loading.load("build", [wireBuild("1", { state: "building" })]);
     await loading.load("build", [wireBuild("1", { state: null })]);
-    expect(await open(loading)).toEqual([]);
+    const [gone] = await open(loading);
+    await loading.load("build", [wireBuild("1", { state: null })]);
+    const [still] = await open(loading);
+    expect(still?.seen_at).not.toBe(gone?.seen_at);
     await loading.load("build", [wireBuild("1", { state: "building" })]);
     expect(await open(loading)).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 /** How many builds were open at the start of each hour, surely and perhaps; how long builds waited, and how long they worked. */
 import type { Calendar } from "./calendar.ts";
-import type { Fact } from "./facts.ts";
+import { type Fact, isOver } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import type { Row } from "./rates.ts";
 import type { Raw, RawTransition } from "./raw.ts";
@@ -24,12 +24,12 @@ export function backlog(facts: readonly Fact[], raw: Raw, { coveredThrough }: Ca
   /** The last moment at which it was seen open, and the first at which it was not; -Infinity where unknown. */
   const endOf = (fact: Fact): [Micros, Micros] => {
     const { outcome, state, id, deletedAt } = fact;
-    if (state === "finished") return [fact.finishedAfter ?? -Infinity, fact.finishedBefore ?? -Infinity];
+    if (isOver(state)) return [fact.finishedAfter ?? -Infinity, fact.finishedBefore ?? -Infinity];
     if (outcome === "vanished") {
       const ends = [gone.get(id)?.vanished_at, deletedAt].filter((at) => at != null);
       return [gone.get(id)?.seen_at ?? -Infinity, ends.length > 0 ? Math.min(...ends) : -Infinity];
     }
-    return state === null ? [-Infinity, -Infinity] : [fact.seenAt, end];
+    return [fact.seenAt, end];
   };
   for (const fact of facts) {
     const [seen, unseen] = endOf(fact);
@@ -54,7 +54,8 @@ interface Between {
   to: Micros;
 }
 
-const IDLE = ["triggered", "finished", "vanished"];
+/** No work: `vanished` is our own word. */
+const isIdle = (state: string): boolean => state === "triggered" || state === "vanished" || isOver(state);
 const NONE = { queued_s_min: null, queued_s_max: null, building_s_min: null, building_s_max: null };
 
 export function phasesOf({ transitions }: Raw): (fact: Fact) => Row {
@@ -62,14 +63,14 @@ export function phasesOf({ transitions }: Raw): (fact: Fact) => Row {
   return (fact) => {
     const steps = (stepsOf.get(fact.id) ?? []).toSorted((a, b) => a.seq - b.seq);
     const [first] = steps;
-    const last =
-      fact.state === "finished" ? steps.findLast(({ to_state }) => to_state === "finished") : undefined;
+    const last = isOver(fact.state) ? steps.findLast(({ to_state }) => to_state === fact.state) : undefined;
     const until = last ? steps.indexOf(last) : steps.length;
-    const work = steps.slice(0, until).find(({ to_state }) => to_state !== null && !IDLE.includes(to_state));
-    const begin = boundsOf(work ?? last);
+    const work = steps.slice(0, until).find(({ to_state }) => to_state !== null && !isIdle(to_state));
+    const isFinished = fact.outcome !== "cancelled";
+    const begin = boundsOf(work ?? (isFinished ? last : undefined));
     const trigger = boundsOf(first);
     if (!begin || !trigger) return NONE;
-    const finish = boundsOf(last);
+    const finish = isFinished ? boundsOf(last) : null;
     return {
       queued_s_min: shortest(trigger, begin),
       queued_s_max: longest(trigger, begin),

@@ -4,6 +4,7 @@ import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import {
   byProject,
+  cancelledOf,
   projectColumns,
   projectMeanOf,
   projectsOf,
@@ -59,7 +60,13 @@ export function dailyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byDay = groupBy(dated, dayOfFact);
   return daysOf(dated, calendar).map((day) => {
     const own = byDay.get(day) ?? [];
-    const others = { ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own), ...stuckOf(own) };
+    const others = {
+      ...projectMeanOf(own),
+      ...projectsOf(own),
+      ...unfinishedOf(own),
+      ...stuckOf(own),
+      ...cancelledOf(own),
+    };
     const counts = { ...rateOf(own), ...others };
     return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, calendar), counts) };
   });
@@ -70,7 +77,7 @@ export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar):
   const dated = facts.filter(({ at }) => at !== null);
   return [...byProject(dated).values()].flatMap((builds) =>
     [...groupBy(builds, dayOfFact)].map(([day, own]) => {
-      const counts = { ...rateOf(own), ...unfinishedOf(own), ...stuckOf(own) };
+      const counts = { ...rateOf(own), ...unfinishedOf(own), ...stuckOf(own), ...cancelledOf(own) };
       const coverage = coverageOf(own, day, calendar);
       return { day: dayText(day), ...projectColumns(own[0] as Fact), ...counts, ...coverage };
     }),

@@ -25,7 +25,7 @@ export interface Settings {
   today: string;
 }
 
-export type Outcome = "succeeded" | "failed" | "open" | "stuck" | "vanished" | "unknown_state";
+export type Outcome = "succeeded" | "failed" | "cancelled" | "open" | "stuck" | "vanished" | "unknown_state";
 
 export interface Fact {
   id: string;
@@ -98,8 +98,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     const log = logs.get(build.id);
     const line = log ? findErrorLine(log) : null;
     const rule = rules.find(({ regex }) => line !== null && regex.test(line));
-    const hasOpenState = build.state !== null && build.state !== "finished";
-    const isOpen = outcome === "open" || (outcome === "unknown_state" && hasOpenState);
+    const isOpen = outcome === "open" || (outcome === "unknown_state" && !isOver(build.state));
     const described = () => describeLine(settings.fingerprintOf(build.id, line), line);
     return {
       id: build.id,
@@ -118,7 +117,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
       deletedAt: build.deleted_at,
       seenAt,
       ageUs,
-      isSettled: !isOpen || isOld,
+      isSettled: !isOpen,
     };
   };
   return raw.builds.map(factOf).sort(inOrder);
@@ -145,11 +144,21 @@ function named(
   return { id, slug: slug ?? id, name, isDeleted, deletedAt, defaultVersion, isActive };
 }
 
+/** A build ends with a result, or by one of these words, which services write in their own ways. */
+const hasResult = (state: string | null): boolean => state?.trim().toLowerCase() === "finished";
+const isCancelled = (state: string | null): boolean =>
+  /^\s*(cancelled|canceled|aborted|error|skipped)\s*$/i.test(state ?? "");
+/** It has ended, one way or the other. */
+export const isOver = (state: string | null): boolean => hasResult(state) || isCancelled(state);
+
+const AT_WORK = ["triggered", "cloning", "installing", "building", "uploading"];
+
 function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {
-  if (state === "finished") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
+  if (hasResult(state)) return success === null ? "unknown_state" : success ? "succeeded" : "failed";
+  if (isCancelled(state)) return "cancelled";
   if (deleted_at !== null || isVanished) return "vanished";
-  if (state !== "triggered" && state !== "building") return "unknown_state";
-  return isOld ? "stuck" : "open";
+  if (isOld) return "stuck";
+  return AT_WORK.includes(state ?? "") ? "open" : "unknown_state";
 }
 
 /**
@@ -161,12 +170,13 @@ function finishOf(
   steps: readonly RawTransition[],
 ): Pick<Fact, "finishedAfter" | "finishedBefore" | "shortestUs" | "longestUs"> {
   const first = steps[0];
-  const finish = steps.findLast(({ to_state }) => to_state === "finished");
-  if (state !== "finished" || !first || !finish)
+  const finish = steps.findLast(({ to_state }) => to_state === state);
+  if (!isOver(state) || !first || !finish)
     return { finishedAfter: null, finishedBefore: null, shortestUs: null, longestUs: null };
+  const end = { finishedAfter: finish.not_before, finishedBefore: finish.not_after };
+  if (isCancelled(state)) return { ...end, shortestUs: null, longestUs: null };
   return {
-    finishedAfter: finish.not_before,
-    finishedBefore: finish.not_after,
+    ...end,
     shortestUs: Math.max(0, (finish.not_before ?? -Infinity) - first.not_after),
     longestUs: first.not_before === null ? null : Math.max(0, finish.not_after - first.not_before),
   };

@@ -52,8 +52,11 @@ export const countProjects = (facts: readonly Fact[]): number =>
 
 export const projectsOf = (facts: readonly Fact[]): Row => ({ projects: countProjects(facts) });
 export const unfinishedOf = (facts: readonly Fact[]): Row => ({
-  unfinished: facts.filter((fact) => !isRated(fact)).length,
+  unfinished: facts.filter((fact) => !isRated(fact) && !isCancelled(fact)).length,
 });
+
+const isCancelled = ({ outcome }: Fact): boolean => outcome === "cancelled";
+export const cancelledOf = (facts: readonly Fact[]): Row => ({ cancelled: facts.filter(isCancelled).length });
 
 export const stuckOf = (facts: readonly Fact[]): Row => ({
   stuck: facts.filter(({ outcome }) => outcome === "stuck").length,

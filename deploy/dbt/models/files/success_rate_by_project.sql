@@ -6,7 +6,7 @@ with total as (
   group by project_id
 )
 select total.project_id, project.project_slug, builds, finished, succeeded, failed,
-  {{ docmirror_reports.rates('succeeded', 'finished') }}, builds - finished as unfinished, versions,
-  first_triggered_at, last_triggered_at
+  {{ docmirror_reports.rates('succeeded', 'finished') }}, builds - finished - cancelled as unfinished, versions,
+  first_triggered_at, last_triggered_at, cancelled
 from total
 left join {{ ref('projects') }} as project on project.project_id = total.project_id

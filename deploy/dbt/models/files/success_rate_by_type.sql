@@ -8,5 +8,5 @@ with by_project as (
   group by type
 )
 select type, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},
-  success_rate_project_mean, projects, builds - finished as unfinished
+  success_rate_project_mean, projects, builds - finished - cancelled as unfinished, cancelled
 from total

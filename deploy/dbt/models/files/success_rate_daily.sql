@@ -15,7 +15,7 @@ with counted as (
   select day from counted
 ), shown as (
   select span.day,
-    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects', 'stuck'], 'span.day <= as_of.covered_on') }},
+    {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects', 'stuck', 'cancelled'], 'span.day <= as_of.covered_on') }},
     counted.success_rate_project_mean,
     coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
     coalesce(span.day <= as_of.covered_on, false) as is_covered
@@ -24,5 +24,5 @@ with counted as (
   left join counted on counted.day = span.day
 )
 select day, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},
-  success_rate_project_mean, projects, builds - finished as unfinished, is_complete, is_covered, stuck
+  success_rate_project_mean, projects, builds - finished - cancelled as unfinished, is_complete, is_covered, stuck, cancelled
 from shown

@@ -8,7 +8,7 @@ cross join lateral (
 ) as last
 where (last.run_id, last.not_after) > (:runId, seen."observedAt")
   or (open.run_id, open.seen_at) > (:runId, seen."askedAt")
-  or seen.state is null and open.seen_at between seen."askedAt" and seen."observedAt"
+  or seen.state is null and last.to_state is not null and open.seen_at between seen."askedAt" and seen."observedAt"
   or last.not_after between seen."askedAt" and seen."observedAt" and seen.state <> last.to_state
     and (last.to_state = :vanished
       or array_position(:documented::text[], last.to_state) > array_position(:documented::text[], seen.state))

@@ -1,12 +1,13 @@
 with sighting as (
-  select build.id, build.state, seen."askedAt" as asked_at, seen."observedAt" as at, seen.request
+  select build.id, coalesce(known.is_final, false) as is_final, seen."askedAt" as asked_at, seen."observedAt" as at, seen.request
   from jsonb_to_recordset(:seen::text::jsonb)
     as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, request text)
   join mirror.builds as build on build.id = seen.id
+  left join sync.build_states as known on known.state = sync.state_word(build.state)
   where not :isGone or exists (select from sync.open_builds where build_id = seen.id)
 ), closed as (
   delete from sync.open_builds as open using sighting
-  where not :isGone and open.build_id = sighting.id and coalesce(sighting.state, 'finished') = 'finished'
+  where not :isGone and open.build_id = sighting.id and sighting.is_final
 )
 insert into sync.open_builds as open (build_id, since, seen_at, run_id, request, vanished_at)
 select
@@ -21,7 +22,7 @@ cross join lateral (
 ) as entered
 left join sync.open_builds as known on known.build_id = sighting.id
 -- A sighting after this reply, but by an earlier run, was made before our clock was set back.
-where (:isGone or sighting.state <> 'finished')
+where (:isGone or not sighting.is_final)
   and (known.since = entered.at and (known.vanished_at is not null) = :isGone
     and known.seen_at between sighting.asked_at and sighting.at) is not true
 on conflict (build_id) do update set

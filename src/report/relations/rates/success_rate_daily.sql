@@ -1,7 +1,7 @@
 CREATE OR REPLACE VIEW report.success_rate_daily AS
 SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed, rate.success_rate, rate.success_rate_low,
-  rate.success_rate_high, day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
-  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete, span.is_covered, known.stuck
+  rate.success_rate_high, day.success_rate_project_mean, known.projects, known.builds - known.finished - known.cancelled AS unfinished,
+  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete, span.is_covered, known.stuck, known.cancelled
 FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
 LEFT JOIN rollup.days AS day ON day.day = calendar.day
@@ -13,7 +13,7 @@ CROSS JOIN LATERAL (
 -- A day that no sync has covered has null counts; a covered day without builds has 0.
 CROSS JOIN LATERAL (
   SELECT coalesce(day.builds, none) AS builds, coalesce(day.finished, none) AS finished, coalesce(day.succeeded, none) AS succeeded,
-    coalesce(day.failed, none) AS failed, coalesce(day.stuck, none) AS stuck, coalesce(day.projects, none) AS projects
+    coalesce(day.failed, none) AS failed, coalesce(day.stuck, none) AS stuck, coalesce(day.cancelled, none) AS cancelled, coalesce(day.projects, none) AS projects
   FROM (SELECT CASE WHEN span.is_covered THEN 0 END AS none) AS absent
 ) AS known
 WHERE calendar.day <= (now() AT TIME ZONE 'UTC')::date OR day.day IS NOT NULL;

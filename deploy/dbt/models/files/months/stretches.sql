@@ -8,7 +8,8 @@ select project_id, version_id, type, reference, succeeded, count(build_id) as bu
   max(finished_before) filter (where is_first) as first_finished_before,
   max(error_class) filter (where is_first) as first_error_class, max(error_class) filter (where is_last) as last_error_class,
   max(error_fingerprint) filter (where is_last) as last_error_fingerprint,
-  max(error_line) filter (where is_last) as last_error_line, revision, month
+  max(error_line) filter (where is_last) as last_error_line,
+  count(build_id) filter (where outcome = 'cancelled') as cancelled, revision, month
 from (
   select *, sum(cast(is_first as int)) over (
     partition by month, project_id, version_id, type, reference, succeeded is null

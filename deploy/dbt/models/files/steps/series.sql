@@ -3,6 +3,7 @@ select project_id, version_id, type, reference, cast(sum(builds) as bigint) as b
   cast(coalesce(sum(builds) filter (where succeeded is not null), 0) as bigint) as finished,
   cast(coalesce(sum(builds) filter (where succeeded = 1), 0) as bigint) as succeeded,
   cast(coalesce(sum(builds) filter (where succeeded = 0), 0) as bigint) as failed,
+  cast(sum(cancelled) as bigint) as cancelled,
   min(first_triggered_at) as first_triggered_at, max(last_triggered_at) as last_triggered_at,
   -- Of the last 20 finished builds, those of each stretch. A result differs from the one before where a stretch begins.
   cast(coalesce(sum(least(builds, 20 - newer)) filter (where newer < 20), 0) as bigint) as recent_finished,
