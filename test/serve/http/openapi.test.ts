@@ -120,7 +120,9 @@ describe("the description of the interface", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it("describes what each path answers: records, refusals and what is not there", async () => {
+  it("describes what each path answers: records, refusals and what is not there", {
+    tags: ["long"],
+  }, async () => {
     const check = createCheck();
     const build = await firstRecord("build");
     const project = await firstRecord("project", ({ slug }) => !/^\d+$/.test(String(slug)));
@@ -165,7 +167,7 @@ describe("the description of the interface", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("names filters that all work", async () => {
+  it("names filters that all work", { tags: ["long"] }, async () => {
     const wrong: string[] = [];
     for (const resource of RESOURCES) {
       const path = `/api/v1/${resource}/`;
@@ -238,7 +240,7 @@ describe("the description of the interface", () => {
       expect(Object.keys(get.responses)).toEqual(everywhere);
   });
 
-  it("allows the values of a parameter that are not refused, and no other", async () => {
+  it("allows the values of a parameter that are not refused, and no other", { tags: ["long"] }, async () => {
     const compile = createCompile();
     const { slug } = await firstRecord("project");
     const wrong: unknown[] = [];
