@@ -28,7 +28,7 @@ export default defineConfig({
     tags: [
       {
         name: "long",
-        description: "Takes seconds, or repeats by many random cases what a short test shows.",
+        description: "Takes over 0.3 s of the processor and is not the first of its `describe`.",
         timeout: 600_000,
       },
       {

@@ -127,6 +127,11 @@ describe("the rooms", () => {
     ).toEqual([]);
   });
 
+  it("import nothing of ours from outside src", () => {
+    const outside = FILES.flatMap((file) => IMPORTS.get(file) ?? []).filter((name) => name.startsWith("../"));
+    expect(outside).toEqual([]);
+  });
+
   it("print through cli/output, which knows no command", () => {
     const out = ARROWS.filter(([from]) => isIn(from, "cli/output"));
     expect(out.filter(([, to]) => isIn(to, "cli") && !isIn(to, "cli/output"))).toEqual([]);

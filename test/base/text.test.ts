@@ -57,7 +57,7 @@ describe("jsonText", () => {
     );
   });
 
-  it("writes a value that is nested deeper than any stack", () => {
+  it("writes a value that is nested deeper than any stack", { tags: ["long"] }, () => {
     const depth = 300_000;
     const text = `${'{"a":['.repeat(depth)}1${"]}".repeat(depth)}`;
     expect(jsonText(JSON.parse(text), Number.POSITIVE_INFINITY) === text).toBe(true);

@@ -135,7 +135,9 @@ describe("docmirror backup", () => {
     expect(rows).toMatchObject({ "mirror.builds": 204, "mirror.projects": 4, "mirror.users": 1 });
   });
 
-  it("adds one to a folder with --keep, removes old ones, and notes how that ended", async () => {
+  it("adds one to a folder with --keep, removes old ones, and notes how that ended", {
+    tags: ["long"],
+  }, async () => {
     const place = folder.at("kept");
     await mkdir(place);
     const old = ["2024-11-01", "2024-11-02"].map((day) => `docmirror-${day}T021700Z.backup`);

@@ -106,7 +106,9 @@ describe("grant-reader", () => {
     expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
   });
 
-  it("--interface adds the records and what shows the state of the schema, by name", async () => {
+  it("--interface adds the records and what shows the state of the schema, by name", {
+    tags: ["long"],
+  }, async () => {
     const role = roleName();
     const { stdout } = await grant(role, "--interface");
     expect(stdout).toBe(`${role}, a new role, can read the schema report and the records of the interface\n`);

@@ -117,7 +117,9 @@ describe("serve", () => {
     expect((await cli.stop("SIGINT")).code).toBe(130);
   });
 
-  it("warns when it listens beyond the machine, and answers under the names that it is given", async () => {
+  it("warns when it listens beyond the machine, and answers under the names that it is given", {
+    tags: ["long"],
+  }, async () => {
     const beyond = ["--http-host", "0.0.0.0", "--http-allowed-hosts", "mirror.example.org"];
     await using cli = startCli([...ANY_PORT, "--database-url", NOBODY, ...beyond]);
     const [url] = await cli.waitFor("stdout", /^http:\/\/0\.0\.0\.0:\d+(?=\n)/);

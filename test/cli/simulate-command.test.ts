@@ -38,7 +38,7 @@ describe("simulate and get", () => {
     expect(await service.stop()).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
   });
 
-  it("live now, or from noon of the day that is given", async () => {
+  it("live now, or from noon of the day that is given", { tags: ["long"] }, async () => {
     const settingsOf = async (...args: string[]) => {
       await using service = startCli(["simulate", ...SMALL, "--json", ...args]);
       const [text] = await service.waitFor("stdout", /^\{.*\}(?=\n)/s);
@@ -56,7 +56,7 @@ describe("simulate and get", () => {
     }
   });
 
-  it("get asks again while nothing answers, and Ctrl-C ends the waiting", async () => {
+  it("get asks again while nothing answers, and Ctrl-C ends the waiting", { tags: ["long"] }, async () => {
     // Port 1 answers on no machine that runs tests.
     await using cli = startCli(["get", "--base-url", "http://127.0.0.1:1", "--retries", "100"]);
     await cli.waitFor("stderr", /trying again/);

@@ -178,7 +178,7 @@ describe("docmirror sql", () => {
     expect(stderr).toContain("--timeout gives it longer");
   });
 
-  it("ends the statement in Postgres when it is stopped", async () => {
+  it("ends the statement in Postgres when it is stopped", { tags: ["long"] }, async () => {
     const sessions = () => sql`
       select from pg_stat_activity where state = 'active' and query like '%fetch%'
         and datname = current_database() and application_name like 'docmirror sql%'`;

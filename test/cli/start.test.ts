@@ -143,7 +143,7 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(global, { cwd: elsewhere })).toEqual(both(global));
   });
 
-  it("npx docmirror, in a checkout and its folders", async () => {
+  it("npx docmirror, in a checkout and its folders", { tags: ["long"] }, async () => {
     const script = join(ROOT, "bin", "docmirror.js");
     expect(await namesIn(script, { cwd: ROOT })).toEqual(both("npx docmirror"));
     expect(await namesIn(script, { cwd: join(ROOT, "docs") })).toEqual(both("npx docmirror"));

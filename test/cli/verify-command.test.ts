@@ -33,7 +33,9 @@ describe("verify", () => {
     expect(stdout).toMatch(/not seen: .*\n$/);
   });
 
-  it("names what is wrong with both values, and exits 3; status, the metrics and the next check know it", async () => {
+  it("names what is wrong with both values, and exits 3; status, the metrics and the next check know it", {
+    tags: ["long"],
+  }, async () => {
     const { sql } = database;
     const [{ id } = { id: "" }] = await sql<{ id: string }[]>`
       update mirror.builds set type = 'pdf\u202e' where id = (select max(id) from mirror.builds) returning id`;

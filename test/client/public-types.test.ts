@@ -1,4 +1,4 @@
-/** What compiles for those who use the client, and what does not: `tsc` checks this file in `npm run check`. */
+/** What compiles for those who use the client, and what does not: `tsc` checks this file in `npm run lint`. */
 import { describe, expectTypeOf, it } from "vitest";
 import type {
   Build,

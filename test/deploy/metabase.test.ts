@@ -158,7 +158,9 @@ describe("import.mjs", () => {
     expect(metabase.asked.at(-1)).toBe("POST /bi/api/database/3/sync_schema");
   });
 
-  it("says that a key may not make Metabase read the tables again, and is done", async () => {
+  it("says that a key may not make Metabase read the tables again, and is done", {
+    tags: ["long"],
+  }, async () => {
     await using metabase = await startMetabase({ isAdmin: false });
     const environment = { METABASE_URL: metabase.url, METABASE_API_KEY: KEY };
     const { code, stdout, stderr } = await run(environment);
@@ -170,7 +172,7 @@ describe("import.mjs", () => {
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("sync_schema: 500") });
   });
 
-  it("says what is wrong, never the key", async () => {
+  it("says what is wrong, never the key", { tags: ["long"] }, async () => {
     await using metabase = await startMetabase();
     const { url: METABASE_URL } = metabase;
     const wrong = [

@@ -52,7 +52,9 @@ describe("builds that stop arriving", () => {
     expect(await look("2026-03-11T02:52:00Z")).toEqual([]);
   });
 
-  it("are no news where they had stopped before the first look, but their end is", async () => {
+  it("are no news where they had stopped before the first look, but their end is", {
+    tags: ["long"],
+  }, async () => {
     expect(await look("2026-03-11T09:00:00Z")).toEqual([]);
     expect(await look("2026-03-11T10:00:00Z")).toEqual([]);
     // After weeks nothing is expected any more, and a build is still the end.
@@ -61,7 +63,9 @@ describe("builds that stop arriving", () => {
     expect(typesOf(await look("2026-04-20T10:06:00Z"))).toEqual(["builds.resumed"]);
   });
 
-  it("make two notices of two silences, also where nobody looked in between", async () => {
+  it("make two notices of two silences, also where nobody looked in between", {
+    tags: ["long"],
+  }, async () => {
     await look("2026-03-11T00:30:00Z");
     expect(typesOf(await look("2026-03-11T02:20:00Z"))).toEqual(["builds.quiet"]);
     await addLateBuild(sql, "9000", "2026-03-11 02:35");

@@ -76,7 +76,7 @@ describe("a round", () => {
     expect(await sql`select from sync.notices where delivered_at is null or tries <> 1`).toHaveLength(0);
   });
 
-  it("has at most a hundred notices", async () => {
+  it("has at most a hundred notices", { tags: ["long"] }, async () => {
     await add(130);
     expect(await deliver()).toEqual({ delivered: 100, failed: 0 });
     expect(await deliver()).toEqual({ delivered: 30, failed: 0 });
@@ -254,7 +254,9 @@ describe("a notice", () => {
     expect(await sql`select from sync.notices where given_up_at is not null`).toHaveLength(1);
   });
 
-  it("whose process dies between sending and noting it is sent again with the same id", async () => {
+  it("whose process dies between sending and noting it is sent again with the same id", {
+    tags: ["long"],
+  }, async () => {
     await add(1);
     await using dying = startCli(["notify", "--retry"], {
       env: { DATABASE_URL: database.url, ...webhookEnv(receiver) },

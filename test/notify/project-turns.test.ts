@@ -138,7 +138,7 @@ describe("a project", () => {
     expect(await look()).toEqual([]);
   });
 
-  it("is noted for the html of its default version alone", async () => {
+  it("is noted for the html of its default version alone", { tags: ["long"] }, async () => {
     await run(good("100", 1));
     await look();
     await run(bad("101", 2, { version: "stable" }), bad("102", 2, { type: "pdf" }));
@@ -159,7 +159,7 @@ describe("a project", () => {
     expect(await look()).toEqual([]);
   });
 
-  it("is not noted again when an older failure comes to light", async () => {
+  it("is not noted again when an older failure comes to light", { tags: ["long"] }, async () => {
     await run(good("100", 1));
     await look();
     await run(bad("103", 5));
@@ -172,7 +172,9 @@ describe("a project", () => {
     expect(await look()).toEqual([]);
   });
 
-  it("is not said to recover by an old success, nor to break by an old failure", async () => {
+  it("is not said to recover by an old success, nor to break by an old failure", {
+    tags: ["long"],
+  }, async () => {
     await run(good("100", 1));
     await look();
     await run(bad("102", 4), bad("104", 6));
@@ -187,7 +189,9 @@ describe("a project", () => {
     expect(await look()).toEqual([]);
   });
 
-  it("is not noted again when its records are stored again or the reports are computed anew", async () => {
+  it("is not noted again when its records are stored again or the reports are computed anew", {
+    tags: ["long"],
+  }, async () => {
     const old = [good("100", 1), bad("101", 2)];
     await run(...old);
     await look(27);
@@ -215,7 +219,7 @@ describe("a project", () => {
     expect(await look(24 * 8 + 3)).toEqual([]);
   });
 
-  it("is noted after any number of others, a hundred at a time", async () => {
+  it("is noted after any number of others, a hundred at a time", { tags: ["long"] }, async () => {
     await run(good("100", 1));
     await look();
     await run(...Array.from({ length: 130 }, (_, n) => (n % 2 ? good : bad)(String(200 + n), 2 + n / 10)));

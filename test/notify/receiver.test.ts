@@ -92,7 +92,9 @@ describe("a try", () => {
     expect(answer).toMatchObject({ status: 503, retryAfterMs: 120_000 });
   });
 
-  it("ends in time when nothing is answered, or an answer never ends its head", async () => {
+  it("ends in time when nothing is answered, or an answer never ends its head", {
+    tags: ["long"],
+  }, async () => {
     const silent = await answerTo(() => {}, { timeoutMs: 200 });
     expect(silent).toMatchObject({ status: null, error: "no answer within 0.2 s" });
     const dripping = await answerTo(
@@ -119,7 +121,7 @@ describe("a try", () => {
     expect(written).toBeLessThan(20_000_000);
   });
 
-  it("does not wait for a body that stalls", async () => {
+  it("does not wait for a body that stalls", { tags: ["long"] }, async () => {
     const answer = await answerTo((_notice, response) => void response.writeHead(200).write("x"), {
       timeoutMs: 1_000_000,
     });

@@ -231,7 +231,9 @@ describe.skipIf(CHROMIUM === null)(
       await page.waitForURL("**/?show=never&why=unclassified");
     });
 
-    it("sorts, filters, searches and turns pages by keyboard and without JavaScript", async () => {
+    it("sorts, filters, searches and turns pages by keyboard and without JavaScript", {
+      tags: ["long"],
+    }, async () => {
       await using visited = await openWithoutScript("/projects", 1440);
       const { page, faults } = visited;
       const list = page.getByRole("table");

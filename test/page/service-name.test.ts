@@ -35,7 +35,7 @@ describe("the name of the service", () => {
     "export --out export",
     "sql values(1)",
     "serve --http-port 0",
-  ])("of another service in DOCMIRROR_BASE_URL is what `%s` warns of", async (line) => {
+  ])("of another service in DOCMIRROR_BASE_URL is what `%s` warns of", { tags: ["long"] }, async (line) => {
     const env = { DATABASE_URL: pages.databaseUrl, DOCMIRROR_BASE_URL: "https://staging.example.org" };
     await using cli = startCli(line.split(" "), { env });
     const [warning] = await cli.waitFor("stderr", /^.*"mirror":.*\}$/m);

@@ -56,7 +56,9 @@ it("holds each page and each file that a page of it links to, and needs no serve
   expect(files.filter((path) => path.includes("..") || /[<>"]/.test(path))).toEqual([]);
 });
 
-it("has names of people with the flag alone; replaces an older one at once, or not where it is stopped, and nothing else", async () => {
+it("has names of people with the flag alone; replaces an older one at once, or not where it is stopped, and nothing else", {
+  tags: ["long"],
+}, async () => {
   const named = () =>
     filesOf("site")
       .filter((path) => readFileSync(path, "utf8").includes("ada.person"))

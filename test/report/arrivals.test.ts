@@ -75,7 +75,9 @@ describe("builds that arrive", () => {
     ]);
   });
 
-  it("are quiet after twice the longest gap, late before, where ten or more were usual", async () => {
+  it("are quiet after twice the longest gap, late before, where ten or more were usual", {
+    tags: ["long"],
+  }, async () => {
     // From 09:55 on six came in each hour: nine to 11:25, ten to 11:35.
     const since = { until: "2025-04-22 09:56" };
     expect(await judge({ ...since, looked: "2025-04-22 11:25" })).toMatchObject({

@@ -58,7 +58,9 @@ describe("the records that writers note", () => {
     expect(await noted()).toEqual([]);
   });
 
-  test("have no ids while there is no answer about a build either, and the first builds are all computed at once", async () => {
+  test("have no ids while there is no answer about a build either, and the first builds are all computed at once", {
+    tags: ["long"],
+  }, async () => {
     await sql`delete from mirror.builds`;
     await refresh();
     await addBuild(sql, "2");
@@ -123,7 +125,9 @@ describe("the records that writers note", () => {
     expect([...(await versions)]).toEqual([{ version_id: "12", project_id: "2" }]);
   });
 
-  test("come with the writer's transaction: one that commits while a refresh runs is for the next", async () => {
+  test("come with the writer's transaction: one that commits while a refresh runs is for the next", {
+    tags: ["long"],
+  }, async () => {
     await refresh();
     await addBuild(sql, "2");
     const release = await sql.reserve();
@@ -147,7 +151,9 @@ describe("the records that writers note", () => {
     expect(await facts()).toEqual(["1", "2", "3", "4"]);
   });
 
-  test("go away with a writer that rolls back, and stay when a refresh fails, of which all is computed anew", async () => {
+  test("go away with a writer that rolls back, and stay when a refresh fails, of which all is computed anew", {
+    tags: ["long"],
+  }, async () => {
     await refresh();
     const writing = sql.begin(async (tx) => {
       await addBuild(tx, "2");
@@ -261,7 +267,9 @@ describe("the comparison of all facts", () => {
     expect(await refresh()).toMatchObject({ repaired: null });
   });
 
-  test("computes again the facts that somebody changed, deleted or made up, and counts them", async () => {
+  test("computes again the facts that somebody changed, deleted or made up, and counts them", {
+    tags: ["long"],
+  }, async () => {
     await sql`update rollup.builds set outcome = 'failed', succeeded = 0, failed = 1 where build_id = '1'`;
     await sql`delete from rollup.builds where build_id = '2'`;
     await sql`

@@ -24,12 +24,16 @@ const BEGAN = "2024-01-01 00:00Z";
 
 const month = liveMonth();
 
+const NAME = "the bounds hold the truth of a month watched $title";
+test.each([{ title: "each minute", everyMinutes: 1, atWork: 1000, open: 1 }])(NAME, holdTheTruth);
 test.each([
-  { title: "each minute", everyMinutes: 1, atWork: 1000, open: 1 },
   { title: "hourly", everyMinutes: 60, atWork: 1, open: 1 },
   // A nightly look may find no build at work, and then nothing is known to have been open.
   { title: "nightly", everyMinutes: 1440, atWork: 0, open: 0 },
-])("the bounds hold the truth of a month watched $title", async ({ everyMinutes, atWork, open }) => {
+])(NAME, { tags: ["long"] }, holdTheTruth);
+
+async function holdTheTruth(watched: Record<"everyMinutes" | "atWork" | "open", number>): Promise<void> {
+  const { everyMinutes, atWork, open } = watched;
   await using database = await createTestDatabase();
   const { sql } = database;
   await insertWatched(sql, everyMinutes);
@@ -49,7 +53,7 @@ test.each([
   expect(told.seenAtWork).toBeGreaterThanOrEqual(atWork);
   expect(told.hours).toBeGreaterThan(29 * 24);
   expect(told.open).toBeGreaterThanOrEqual(open);
-});
+}
 
 type PhaseRow = { id: string; queued_s_min: number } & Record<
   "queued_s_max" | "building_s_min" | "building_s_max",

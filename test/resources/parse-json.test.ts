@@ -50,7 +50,7 @@ describe("parseJson", () => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test("reads deep nesting and long texts in linear time", () => {
+  test("reads deep nesting and long texts in linear time", { tags: ["long"] }, () => {
     const deep = `${"[".repeat(100_000)}NaN${"]".repeat(100_000)}`;
     expect(foreignNumberIn(parseJson(deep))).toBe("NaN");
     const quotes = `["${'\\"'.repeat(2_000_000)}${"\\\\".repeat(2_000_000)}", NaN]`;

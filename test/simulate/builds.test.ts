@@ -118,7 +118,7 @@ describe("the life of builds", () => {
     expect(closed.every((build) => !build.success)).toBe(true);
   });
 
-  test("outputs are as long as asked for on average, failures tell their reason", () => {
+  test("outputs are as long as asked for on average, failures tell their reason", { tags: ["long"] }, () => {
     const world = createWorld({ ...size, builds: 3000, outputBytes: 3000 });
     const finished = buildsOf(world).filter((build) => build.state === "finished");
     const succeeded = finished.filter((build) => build.success);

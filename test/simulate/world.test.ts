@@ -21,7 +21,7 @@ describe("a world", () => {
     expect(Object.fromEntries(counts)).toMatchObject(asked);
   });
 
-  test("is the same for the same seed, and has the same future", async () => {
+  test("is the same for the same seed, and has the same future", { tags: ["long"] }, async () => {
     const [one, two] = [createWorld(small), createWorld(small)];
     expect(await everything(one)).toEqual(await everything(two));
     for (const world of [one, two]) world.advance(3 * DAY);

@@ -128,7 +128,7 @@ describe("no secret is printed", () => {
     }
   });
 
-  it("where the service or a proxy sends our own login back", async () => {
+  it("where the service or a proxy sends our own login back", { tags: ["long"] }, async () => {
     await using server = await startScriptedServer(({ path, headers }) => {
       const body = `not for ${headers.authorization ?? headers["proxy-authorization"]}, that is ${PLANTED_SECRET}`;
       const status = path.includes("/api/v1/") ? 500 : Number(/\d+/.exec(path)?.[0] ?? 500);

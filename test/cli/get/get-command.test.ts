@@ -163,9 +163,13 @@ describe("get of the recorded service", () => {
     expect(stdout).toMatch(/\n\nfilters: .*state/);
   });
 
-  it.skipIf(!hasTerminals)("leaves out the last columns on a narrow terminal", async () => {
-    const lines = linesOf((await ask(["build"], { terminalColumns: 60 })).stdout);
-    expect(lines[0]?.trim().split(/ +/)).toEqual(["id", "date", "state", "success", "type"]);
-    expect(lines.every((line) => line.length <= 60)).toBe(true);
-  });
+  it.skipIf(!hasTerminals)(
+    "leaves out the last columns on a narrow terminal",
+    { tags: ["long"] },
+    async () => {
+      const lines = linesOf((await ask(["build"], { terminalColumns: 60 })).stdout);
+      expect(lines[0]?.trim().split(/ +/)).toEqual(["id", "date", "state", "success", "type"]);
+      expect(lines.every((line) => line.length <= 60)).toBe(true);
+    },
+  );
 });

@@ -58,11 +58,15 @@ py-modindex.html  py-modindex
     expect(JSON.parse(stdout).objects[0].text).toContain('<span class="highlighted">kestrel</span>');
   });
 
-  it.skipIf(!hasTerminals)("shows the words bold and underlined on a terminal", async () => {
-    const options = { terminalColumns: 70, env: { TERM: "xterm" } };
-    const { stdout } = await ask(["file", "--search", "kestrel"], options);
-    expect(stdout).toContain("\u001b[1m\u001b[4mkestrel\u001b[24m\u001b[22m");
-  });
+  it.skipIf(!hasTerminals)(
+    "shows the words bold and underlined on a terminal",
+    { tags: ["long"] },
+    async () => {
+      const options = { terminalColumns: 70, env: { TERM: "xterm" } };
+      const { stdout } = await ask(["file", "--search", "kestrel"], options);
+      expect(stdout).toContain("\u001b[1m\u001b[4mkestrel\u001b[24m\u001b[22m");
+    },
+  );
 });
 
 describe("get --search", () => {

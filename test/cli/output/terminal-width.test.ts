@@ -53,7 +53,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     expect(widest(lines)).toBeLessThanOrEqual(80);
   });
 
-  it("status tells the errors of runs below them, whole", async () => {
+  it("status tells the errors of runs below them, whole", { tags: ["long"] }, async () => {
     const { lines } = await printed(["status"]);
     expect(lines.join(" ")).toMatch(
       /run 1: (something went wrong in a way that takes many words to tell ){5}/,

@@ -98,7 +98,7 @@ describe("report NAME", () => {
     expect(await rows("--since", "1h")).toBe(await rows("--since", `${look?.at}Z`));
   });
 
-  it("is over at once when its reader has gone", async () => {
+  it("is over at once when its reader has gone", { tags: ["long"] }, async () => {
     await using running = startCli("report fact_builds --json", { env: { DATABASE_URL: database.url } });
     running.child.stdout?.destroy();
     expect(await running.ended).toMatchObject({ code: 0, stderr: "" });

@@ -98,7 +98,9 @@ describe("status", () => {
     ]);
   });
 
-  it("says that the reports are behind, and doctor says for whom their refresh waits", async () => {
+  it("says that the reports are behind, and doctor says for whom their refresh waits", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     const { sql } = database;
     await sql`
@@ -129,7 +131,9 @@ describe("status", () => {
     expect(await doctor()).not.toContain("the reports lack");
   });
 
-  it("says which deletions wait, since when, and the command, as doctor and the page of the mirror do", async () => {
+  it("says which deletions wait, since when, and the command, as doctor and the page of the mirror do", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     const { sql } = database;
     const words =
@@ -168,7 +172,9 @@ describe("status", () => {
     expect(rowsOf(page, "runs")[0]?.[1]).toContain("22 files have been missing");
   });
 
-  it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", async () => {
+  it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     await database.sql`
       insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
@@ -229,7 +235,9 @@ describe("status", () => {
     expect(names.map((name) => figures[`docmirror_${name}`])).toEqual([0, true, 12, true]);
   });
 
-  it("says of backups and exports when they were good last, or since when they fail, as doctor does", async () => {
+  it("says of backups and exports when they were good last, or since when they fail, as doctor does", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     const lines = async () => {
       const plain = await status(database.url);

@@ -317,7 +317,9 @@ describe("--metrics-file", () => {
     }
   });
 
-  it("has no counter of a process, no series of node_exporter's own, and no times", async () => {
+  it("has no counter of a process, no series of node_exporter's own, and no times", {
+    tags: ["long"],
+  }, async () => {
     const file = folder.at("shape.prom");
     await run(["sync"], file);
     const text = read(file);

@@ -77,7 +77,9 @@ describe("a job that writes files", () => {
     expect(await stored()).toBeUndefined();
   });
 
-  it("is made at the start where it was missed, and tried again after 15 and 60 minutes", async () => {
+  it("is made at the start where it was missed, and tried again after 15 and 60 minutes", {
+    tags: ["long"],
+  }, async () => {
     const { job, ends, clock } = createJob();
     ends.push(new Error("first"), new Error("second"), new Error("third"), { what: "/backups/a", bytes: 7 });
     const worker = createWorker({ jobs: [job], clock, log: silentLog });

@@ -82,7 +82,9 @@ describe("judgeZone", () => {
     );
   });
 
-  test("names Chicago for a service in Chicago that is read as UTC, in summer and in winter", () => {
+  test("names Chicago for a service in Chicago that is read as UTC, in summer and in winter", {
+    tags: ["long"],
+  }, () => {
     for (const [from, offset] of Object.entries({ "2025-06-01": -300, "2025-12-01": -360 })) {
       expect(judgeZone(watched("America/Chicago", from, 5), "Etc/UTC")).toMatchObject({
         best: { zone: "America/Chicago", days: 5, recentDays: 5 },
@@ -93,7 +95,9 @@ describe("judgeZone", () => {
     }
   });
 
-  test("tells a zone with summer time from one without as soon as the clocks have changed", () => {
+  test("tells a zone with summer time from one without as soon as the clocks have changed", {
+    tags: ["long"],
+  }, () => {
     const spans = watched("America/Chicago", "2025-02-20", 20);
     expect(judgeZone(spans, "America/Regina")).toMatchObject({
       best: { zone: "America/Chicago", days: 20 },
@@ -104,7 +108,9 @@ describe("judgeZone", () => {
     expect(judgeZone(spans.slice(0, 10), "America/Regina")?.best?.zone).toBe("America/Regina");
   });
 
-  test("takes the zone of the newest days for the service's, and tells how many others it does not fit", () => {
+  test("takes the zone of the newest days for the service's, and tells how many others it does not fit", {
+    tags: ["long"],
+  }, () => {
     const moved = [...watched("America/Chicago", "2025-06-01", 30), ...watched("Etc/UTC", "2025-07-01", 7)];
     expect(judgeZone(moved, "Etc/UTC")).toMatchObject({ best: { zone: "Etc/UTC", days: 7 }, against: 0 });
     expect(judgeZone(moved, "America/Chicago")).toMatchObject({ best: { zone: "Etc/UTC" }, against: 7 });

@@ -95,7 +95,7 @@ describe("a whole walk's missing records", () => {
     expect(await noted(loading)).toEqual([]);
   });
 
-  test("are found in a table of many windows", async ({ loading }) => {
+  test("are found in a table of many windows", { tags: ["long"] }, async ({ loading }) => {
     await loading.sql`
       insert into mirror.users (id, first_seen_at, changed_at, record_hash)
       select n, ${BEFORE}::timestamptz, ${BEFORE}::timestamptz, '' from generate_series(1, 12000) as n`;

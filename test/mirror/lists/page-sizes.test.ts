@@ -121,7 +121,7 @@ describe("a size that is found", () => {
     expect(asked.filter((page) => !page.includes(" 1000@"))).toEqual([]);
   });
 
-  test("is forgotten together with the service", async () => {
+  test("is forgotten together with the service", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld(SOME);
     await quick.sync({ kind: "full", ...AUTO });
     expect(Object.keys(await sizesOf(quick)).toSorted()).toEqual(["file", "user"]);
@@ -129,7 +129,7 @@ describe("a size that is found", () => {
     expect(await sizesOf(quick)).toEqual({});
   });
 
-  test("is kept, and not used, by a run with a size that is set", async () => {
+  test("is kept, and not used, by a run with a size that is set", { tags: ["long"] }, async () => {
     await using quick = await startPaged(SOME);
     const { pages } = quick;
     await quick.sync({ kind: "full", ...AUTO });
@@ -139,7 +139,9 @@ describe("a size that is found", () => {
     expect((await sizesOf(quick)).user).toBe(1000);
   });
 
-  test("grows page by page at the head of a list, up to what its full walk found", async () => {
+  test("grows page by page at the head of a list, up to what its full walk found", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startPaged({ ...SOME, builds: 900 });
     const { pages } = quick;
     await quick.sync({ kind: "full", ...AUTO });

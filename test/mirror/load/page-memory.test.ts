@@ -114,7 +114,9 @@ test("forgetFrom drops what a shorter list no longer has", async ({ loading }) =
   expect(await places(loading)).toEqual([0]);
 });
 
-test("earlier pages are read before this walk stores its own, around its place", async ({ loading }) => {
+test("earlier pages are read before this walk stores its own, around its place", { tags: ["long"] }, async ({
+  loading,
+}) => {
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 300 }, (_, seq) => page(seq, [`${seq}`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));

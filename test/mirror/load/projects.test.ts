@@ -123,7 +123,7 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "new" });
   });
 
-  test("after any runs the one that the last run asked for last stays", { timeout: 60_000 }, async ({
+  test("after any runs the one that the last run asked for last stays", { tags: ["long"] }, async ({
     loading,
   }) => {
     const sighting = fc.record({

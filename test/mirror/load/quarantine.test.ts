@@ -19,7 +19,7 @@ describe("quarantine", () => {
     expect(aside).toEqual(kept.map((what) => ({ run_id: 1, what, resolved_at: null })));
   });
 
-  test("takes a thousand records a page as it takes one", { timeout: 20_000 }, async ({ loading }) => {
+  test("takes a thousand records a page as it takes one", { tags: ["long"] }, async ({ loading }) => {
     for (let page = 0; page < 10; page++) {
       const records = Array.from({ length: 1000 }, (_, at) => ({ username: `nobody ${page} ${at}` }));
       expect(await loading.load("user", records)).toMatchObject({ quarantined: 1000 });

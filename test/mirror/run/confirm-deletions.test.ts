@@ -227,7 +227,9 @@ describe("missing records", () => {
     expect(await confirm(loading, hidden)).toMatchObject({ left: 0 });
   });
 
-  test("are confirmed in the same run though fifty of them always answer 502", async () => {
+  test("are confirmed in the same run though fifty of them always answer 502", {
+    tags: ["long"],
+  }, async () => {
     await using loading = await setUpMissing(140);
     const poison: Script = (_, { pathname }) => {
       if (pathname === "/api/v1/") return {};

@@ -128,7 +128,9 @@ describe("25 of 60 users that are gone from their list", () => {
     expect(await held.nightAfter(1)).toEqual(["succeeded", 25, 25]);
   });
 
-  test("are kept for ever by the setting never, for their own time after the service moved, and till a person allows it", async () => {
+  test("are kept for ever by the setting never, for their own time after the service moved, and till a person allows it", {
+    tags: ["long"],
+  }, async () => {
     await using held = await startHeld({ deleteHeldAfterMs: "never" });
     const { quick, nightAfter } = held;
     expect(await nightAfter(30)).toEqual(["partial", 0, 0]);

@@ -90,7 +90,9 @@ test("its absence is no fact while another list is not read well", { tags: ["lon
   expect(await findDropped(quick.sql)).toMatchObject([{ why: "absent" }]);
 });
 
-test("what DOCMIRROR_LEAVE_OUT names is left out at once, and read again without it", async () => {
+test("what DOCMIRROR_LEAVE_OUT names is left out at once, and read again without it", {
+  tags: ["long"],
+}, async () => {
   await using quick = await startMirrored();
   const builds = await liveBuilds(quick);
   const before = await goodAt(quick);

@@ -89,7 +89,7 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     expect((await lookAgain(quick, "watch", 0, 0)).requests).toBe(1);
   });
 
-  test("is no whole list where the head comes empty when it is read again", async () => {
+  test("is no whole list where the head comes empty when it is read again", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     change(quick, 3, 4);
     const { arranged } = quick;
@@ -112,7 +112,7 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     expect(await quick.sql`select record_id from sync.missing_records`).toHaveLength(4);
   });
 
-  test("is not taken for gone while too much is missing", async () => {
+  test("is not taken for gone while too much is missing", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     change(quick, 0, 100);
     const settings = { ...SETTINGS, maxDeleteRatio: 0.05 };
@@ -187,9 +187,8 @@ describe("a count that is wrong for good", () => {
   const startSmall = () => startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: 300 });
   const told = ({ summary }: { summary: { warnings?: string[] } }) => summary.warnings ?? [];
 
-  test.for([
-    15, -15,
-  ])("by %i is told and explained by one whole walk, and the list stays read well", async (counted) => {
+  const NAME = "by %i is told and explained by one whole walk, and the list stays read well";
+  const isExplained = async (counted: number) => {
     await using quick = await startSmall();
     quick.arranged.counted = counted;
     const whole = await quick.sync({ kind: "full", settings: SETTINGS });
@@ -224,9 +223,11 @@ describe("a count that is wrong for good", () => {
     quick.world.advance(DAY_MS / 2);
     const found = await quick.watch({ settings: SETTINGS });
     expect(found.summary).toMatchObject({ status: "succeeded", resources: { build: { deleted: 1 } } });
-  });
+  };
+  test.for([15])(NAME, isExplained);
+  test.for([-15])(NAME, { tags: ["long"] }, isExplained);
 
-  test("is read well where each fifth build is shown and counted twice", async () => {
+  test("is read well where each fifth build is shown and counted twice", { tags: ["long"] }, async () => {
     await using quick = await startSmall();
     quick.arranged.arrange = (builds) => builds.flatMap((build, at) => (at % 5 ? [build] : [build, build]));
     for (const kind of ["full", "incremental", "full"] as const) {
@@ -244,7 +245,7 @@ describe("a count that is wrong for good", () => {
     expect((await quick.sync({ kind: "full", settings: SETTINGS })).summary.status).toBe("partial");
   });
 
-  test("is no list read well where it shows far less, as one that is cut", async () => {
+  test("is no list read well where it shows far less, as one that is cut", { tags: ["long"] }, async () => {
     await using quick = await startSmall();
     quick.arranged.arrange = (builds) => builds.slice(0, 200);
     quick.arranged.counted = 100;

@@ -143,7 +143,7 @@ describe("a reply with a hostile value in it", () => {
   );
   test("is none in many places either", { tags: ["long", "exhaustive"] }, () => standAnywhere(RUNS));
 
-  test("is forgotten by the runs after it", async () => {
+  test("is forgotten by the runs after it", { tags: ["long"] }, async () => {
     for (const kind of ["full", "full"] as const) await quick.sync({ kind, allowMassDelete: true });
     const { summary } = await quick.sync({ kind: "full", allowMassDelete: true });
     expect(summary, JSON.stringify(summary.resources)).toMatchObject({ status: "succeeded" });

@@ -56,7 +56,9 @@ describe("the head of the builds", () => {
     expect(await quick.night()).toMatchObject({ kind: "incremental", status: "succeeded", resources });
   });
 
-  test("of a mirror with deletions that are held back says so each night, until they are allowed", async () => {
+  test("of a mirror with deletions that are held back says so each night, until they are allowed", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startOrdered((builds) => builds);
     quick.change(25, 1);
     const held = {

@@ -73,10 +73,8 @@ test("a zone that the server lacks ends a run before its first request", async (
 });
 
 describe("dates that get a zone from one night to the next", () => {
-  test.each<[string, Spell]>([
-    ["an offset", (date) => `${date}+00:00`],
-    ["the form of RFC 2822", MAIL],
-  ])("%s stay what they are in the columns, and are served as they were sent", async (_, as) => {
+  const NAME = "%s stay what they are in the columns, and are served as they were sent";
+  const areKept = async ([, as]: readonly [string, Spell]) => {
     const { quick, spelling, stored } = await startSpelled();
     await using _end = quick;
     await quick.sync({ kind: "full" });
@@ -100,10 +98,14 @@ describe("dates that get a zone from one night to the next", () => {
     const night = await quick.sync({ kind: "incremental" });
     const resources = { build: { walk: "head", inserted: 3 } };
     expect(night.summary).toMatchObject({ status: "succeeded", resources });
-  });
+  };
+  test.for<[string, Spell]>([["an offset", (date) => `${date}+00:00`]])(NAME, areKept);
+  test.for<[string, Spell]>([["the form of RFC 2822", MAIL]])(NAME, { tags: ["long"] }, areKept);
 });
 
-test("a zone that is set anew moves the dates that name one, on pages that did not change too", async () => {
+test("a zone that is set anew moves the dates that name one, on pages that did not change too", {
+  tags: ["long"],
+}, async () => {
   const { quick, spelling, stored } = await startSpelled();
   await using _end = quick;
   spelling.as = (date) => `${date}Z`;
@@ -192,7 +194,9 @@ describe("a reply", () => {
     ]);
   });
 
-  test("with bytes that do not fit is stored with U+FFFD, counted and named, in each night that brings it", async () => {
+  test("with bytes that do not fit is stored with U+FFFD, counted and named, in each night that brings it", {
+    tags: ["long"],
+  }, async () => {
     const as: Change = (json) => ({ body: latin(json), type: JSON_TYPE });
     for (let count = 1; count <= 2; count++) {
       const { summary, said, rows, names } = await night(as);

@@ -139,7 +139,9 @@ describe("prune", () => {
     expect(await loading.sql`select 1 from sync.prunings`).toHaveLength(0);
   });
 
-  test("takes more than one batch of changes of one record, and of many records", async ({ loading }) => {
+  test("takes more than one batch of changes of one record, and of many records", { tags: ["long"] }, async ({
+    loading,
+  }) => {
     const { sql } = loading;
     await sql`
       insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
@@ -152,7 +154,9 @@ describe("prune", () => {
     expect(left).toHaveLength(0);
   });
 
-  test("that is stopped takes nothing more, and what it took is written down", async ({ loading }) => {
+  test("that is stopped takes nothing more, and what it took is written down", { tags: ["long"] }, async ({
+    loading,
+  }) => {
     const { sql } = loading;
     await sql`
       insert into mirror.changes (resource, record_id, run_id, observed_at, kind)

@@ -22,7 +22,7 @@ test("a page with a record that cannot be stored is read again every night, part
   expect(await quick.sql`select 1 from sync.quarantine`).toHaveLength(1);
 });
 
-test("a record in quarantine is resolved by the run in which it comes well", async () => {
+test("a record in quarantine is resolved by the run in which it comes well", { tags: ["long"] }, async () => {
   const depth = 50_000;
   let isBroken = true;
   const deep = `{"deep":${"[".repeat(depth)}${"]".repeat(depth)},`;
@@ -42,7 +42,9 @@ test("a record in quarantine is resolved by the run in which it comes well", asy
   expect(await unresolved()).toEqual([]);
 });
 
-test("a detail that cannot be stored makes its run partial, and the run says so", async () => {
+test("a detail that cannot be stored makes its run partial, and the run says so", {
+  tags: ["long"],
+}, async () => {
   let isBroken = false;
   await using quick = await startQuickWorld(
     { users: 3, projects: 4, versions: 6, files: 3, builds: 150, rates: QUIET, stuckShare: 0 },

@@ -48,7 +48,7 @@ describe("rounds that saw nothing", () => {
     expect(await quick.sql`select 1 from sync.walks where run_id > 1`).toHaveLength(2);
   });
 
-  test("stay beside one that saw something, and on both sides of a gap", async () => {
+  test("stay beside one that saw something, and on both sides of a gap", { tags: ["long"] }, async () => {
     await using quick = await startMirror();
     await watch(quick, 3);
     quick.world.triggerBuilds(1);

@@ -164,7 +164,7 @@ describe("many references that dangle", () => {
     expect(next).toEqual({ target_key: "999" });
   });
 
-  test("are left pending when upstream is lost in the middle", async ({ loading }) => {
+  test("are left pending when upstream is lost in the middle", { tags: ["long"] }, async ({ loading }) => {
     await loading.load("project", [wireProject("1", { users: users(300) })]);
     let left = 150;
     const dying: Script = (_request, url) => {

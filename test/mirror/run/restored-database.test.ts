@@ -46,7 +46,9 @@ describe("a run on a copy of the database", () => {
     expect({ status, restored: restored(warnings) }).toEqual({ status: "succeeded", restored: [] });
   });
 
-  test("is noticed at another server, timeline or ledger, and not where it is the same", async () => {
+  test("is noticed at another server, timeline or ledger, and not where it is the same", {
+    tags: ["long"],
+  }, async () => {
     await using copy = await copied();
     const { sql } = copy;
     const round = async () => restored((await watchOnce(copy.url, quick.baseUrl)).summary.warnings);

@@ -222,7 +222,9 @@ describe("builds that are read again in rounds", () => {
     expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 19, updated: 1 });
   });
 
-  test("are not read where the sync is asked for its head, and by no round of the watch", async () => {
+  test("are not read where the sync is asked for its head, and by no round of the watch", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startMirrored();
     quick.world.advance(DAY_MS);
     quick.arranged.asked.length = 0;

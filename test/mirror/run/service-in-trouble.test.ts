@@ -65,7 +65,9 @@ test("a service that asks to be left alone for a day ends the run at once with w
   expect(quick.asked()).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
 });
 
-test("a run with the pace of an earlier one asks nothing while the service wants to be left alone", async () => {
+test("a run with the pace of an earlier one asks nothing while the service wants to be left alone", {
+  tags: ["long"],
+}, async () => {
   const clock = createFakeClock();
   const pace = createHostPace({ ratePerSecond: 0, clock });
   let isBusy = true;

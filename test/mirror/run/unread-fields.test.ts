@@ -51,7 +51,9 @@ describe("a field that was read in each record, and now in none", () => {
     expect(await night(() => {})).toEqual(before);
   });
 
-  test("is met in the head of the list too, and a reference keeps its record", async () => {
+  test("is met in the head of the list too, and a reference keeps its record", {
+    tags: ["long"],
+  }, async () => {
     const before = await night(() => {});
     const embedded: Change = (build) => {
       build.project = { slug: "a", of: build.project };

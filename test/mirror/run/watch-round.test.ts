@@ -121,7 +121,9 @@ describe("a round of the watch", () => {
     expect(await known(quick, ids)).toEqual([...ids].sort());
   });
 
-  test("finds a build that a clock set back puts 40 places down, since the count grew", async () => {
+  test("finds a build that a clock set back puts 40 places down, since the count grew", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatched();
     quick.arranged.arrange = place(made("900001", { date: "2024-05-08T12:00:00" }), 40);
     const { summary } = await quick.watch();
@@ -183,7 +185,7 @@ describe("a round of the watch", () => {
     expect(await fingerprint(quick.sql)).toEqual(before);
   });
 
-  test("is a run of its own kind, which keeps how the clocks stood", async () => {
+  test("is a run of its own kind, which keeps how the clocks stood", { tags: ["long"] }, async () => {
     await using quick = await startAhead();
     const { summary } = await quick.watch();
     const [run] = await quick.sql`

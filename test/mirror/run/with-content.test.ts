@@ -5,7 +5,7 @@ import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/se
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import { QUIET } from "../../../src/simulate/settings.ts";
+import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { HELD } from "../../support/leases.ts";
 import { editPages, type Intercept, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -21,8 +21,8 @@ afterEach(async () => {
 const DAY_MS = 86_400_000;
 
 /** A small quiet world and a mirror of it; `night` is one sync with content. */
-async function start(intercept?: Intercept) {
-  const sizes = { users: 3, projects: 5, versions: 8, files: 30, builds: 5 };
+async function start(intercept?: Intercept, over: WorldOptions = {}) {
+  const sizes = { users: 3, projects: 5, versions: 8, files: 30, builds: 5, ...over };
   open = await startQuickWorld({ ...sizes, rates: QUIET, hiddenShare: 0, oddTexts: false }, intercept);
   const { world, simulation, databaseUrl, baseUrl } = open;
   const clock = { now: () => world.now(), sleep: systemClock.sleep };
@@ -99,7 +99,7 @@ describe("a sync with content", () => {
     expect([...(ours?.hits ?? [])].sort(byLink)).toEqual([...(theirs?.hits ?? [])].sort(byLink));
   });
 
-  it("fetches nothing unless it is asked to", async () => {
+  it("fetches nothing unless it is asked to", { tags: ["long"] }, async () => {
     const { night, sql } = await start();
     const { content, pages } = await night({ settings: { content: false } });
     expect(content).toBeUndefined();
@@ -107,7 +107,9 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents`).toHaveLength(0);
   });
 
-  it("asks again by the validators, which costs no body and no write of the index", async () => {
+  it("asks again by the validators, which costs no body and no write of the index", {
+    tags: ["long"],
+  }, async () => {
     const { night, sql, world } = await start();
     await night();
     const rows = () => sql`
@@ -125,7 +127,7 @@ describe("a sync with content", () => {
     expect(asked).toEqual({ asked_run_id: 2, later: true });
   });
 
-  it("takes a changed text into the index, and the old one out", async () => {
+  it("takes a changed text into the index, and the old one out", { tags: ["long"] }, async () => {
     const { night, sql, world } = await start();
     await night();
     const { id, heading } = await firstFile(sql);
@@ -171,7 +173,7 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, heading)).toContain(id);
   });
 
-  it("drops the page of a file that was deleted", async () => {
+  it("drops the page of a file that was deleted", { tags: ["long"] }, async () => {
     const { night, sql, world } = await start();
     await night();
     const { id, heading } = await firstFile(sql);
@@ -182,7 +184,7 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, heading)).not.toContain(id);
   });
 
-  it("asks once a week where the server gave no validators", async () => {
+  it("asks once a week where the server gave no validators", { tags: ["long"] }, async () => {
     const { night, world } = await start(async (_request, next) => {
       const reply = await next();
       for (const name of ["etag", "last-modified"]) reply.headers.delete(name);
@@ -195,7 +197,9 @@ describe("a sync with content", () => {
     expect((await night()).content).toMatchObject({ fetched: 30, unchanged: 0 });
   });
 
-  it("keeps the text of a page that fails for a night, and asks for it in the next", async () => {
+  it("keeps the text of a page that fails for a night, and asks for it in the next", {
+    tags: ["long"],
+  }, async () => {
     let isDown = false;
     const { night, sql, world } = await start((request, next) =>
       isDown && request.url.endsWith("/index.html") ? new Response("oh", { status: 500 }) : next(),
@@ -218,9 +222,14 @@ describe("a sync with content", () => {
     expect((await night()).content).toMatchObject({ unchanged: 30, failed: 0 });
   });
 
-  it("records the reason of a page that it cannot use, which costs no success and is not asked again each night", async () => {
+  it("records the reason of a page that it cannot use, which costs no success and is not asked again each night", {
+    tags: ["long"],
+  }, async () => {
     let reply = (_path: string) => html("");
-    const { night, sql, world } = await start(pages((path) => reply(path)));
+    const { night, sql, world } = await start(
+      pages((path) => reply(path)),
+      { files: 2 },
+    );
     const pdf = { headers: { "content-type": "application/pdf" } };
     const cases: [reply: typeof reply, reason: string][] = [
       [() => new Response("%PDF", pdf), "is application/pdf, not HTML"],
@@ -234,7 +243,7 @@ describe("a sync with content", () => {
       reply = answer;
       await sql`delete from mirror.file_contents`;
       const first = await night();
-      expect(first.content, reason).toMatchObject({ fetched: 0, failed: 30, left: 0, ended: "done" });
+      expect(first.content, reason).toMatchObject({ fetched: 0, failed: 2, left: 0, ended: "done" });
       expect(exitCodeOfRun(first)).toBe(EXIT.done);
       const rows = await sql<{ reason: string }[]>`select distinct reason from mirror.file_contents`;
       expect(rows.filter((row) => !row.reason.includes(reason))).toEqual([]);
@@ -243,7 +252,7 @@ describe("a sync with content", () => {
     }
   });
 
-  it("follows a redirect on the host of the pages", async () => {
+  it("follows a redirect on the host of the pages", { tags: ["long"] }, async () => {
     const { night, sql } = await start(
       pages((path) =>
         path.includes("/moved/")
@@ -271,7 +280,9 @@ describe("a sync with content", () => {
     expect(row).toEqual({ url: null, http_status: null, reason });
   });
 
-  it("asks the host that DOCMIRROR_DOCS_URL names, and its login goes to that host alone", async () => {
+  it("asks the host that DOCMIRROR_DOCS_URL names, and its login goes to that host alone", {
+    tags: ["long"],
+  }, async () => {
     await using docs = await startScriptedServer(() => ({
       body: "<title>From the other host</title>",
       headers: { "content-type": "text/html", etag: '"1"' },
@@ -295,7 +306,9 @@ describe("a sync with content", () => {
     expect(simulation.url).not.toContain("secret");
   });
 
-  it("sends no validators of an old address to the new one, even after the new one failed for a night", async () => {
+  it("sends no validators of an old address to the new one, even after the new one failed for a night", {
+    tags: ["long"],
+  }, async () => {
     let isDown = true;
     await using docs = await startScriptedServer(({ path }) =>
       isDown && path !== "/robots.txt"
@@ -314,7 +327,9 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, "new house")).toHaveLength(30);
   });
 
-  it("passes on, night after night, where one page asks for a wait that is too long", async () => {
+  it("passes on, night after night, where one page asks for a wait that is too long", {
+    tags: ["long"],
+  }, async () => {
     let away = "";
     const busy = { status: 503, headers: { "retry-after": "86400" } };
     const { night, sql, world } = await start(
@@ -333,7 +348,9 @@ describe("a sync with content", () => {
     expect(second.content?.fetched).toBeGreaterThan(20);
   });
 
-  it("leaves out what robots.txt refuses, keeps what it had of it, and asks again once it may", async () => {
+  it("leaves out what robots.txt refuses, keeps what it had of it, and asks again once it may", {
+    tags: ["long"],
+  }, async () => {
     let rules = "";
     const { night, sql, world } = await start(robots(() => new Response(rules)));
     await night();
@@ -351,7 +368,7 @@ describe("a sync with content", () => {
     expect((await night()).content).toMatchObject({ unchanged: 30, left_out: 0 });
   });
 
-  it("follows no redirect to a page that robots.txt refuses", async () => {
+  it("follows no redirect to a page that robots.txt refuses", { tags: ["long"] }, async () => {
     const asked: string[] = [];
     const away = pages((path, next) => {
       asked.push(path);
@@ -386,7 +403,9 @@ describe("a sync with content", () => {
     expect(at.map((ms) => ms - (at[0] ?? 0))).toEqual([0, 20_000, 40_000, 60_000, 80_000]);
   });
 
-  it("asks as robots.txt allows by being gone, forbidden, elsewhere or out of reach", async () => {
+  it("asks as robots.txt allows by being gone, forbidden, elsewhere or out of reach", {
+    tags: ["long"],
+  }, async () => {
     let reply: () => Awaited<ReturnType<Intercept>> = () => "hang up";
     const { night, sql } = await start(robots(() => reply()));
     const cases: [reply: typeof reply, fetched: number][] = [
@@ -407,7 +426,7 @@ describe("a sync with content", () => {
     }
   });
 
-  it("stops when the host of the pages does not answer, and fails nothing", async () => {
+  it("stops when the host of the pages does not answer, and fails nothing", { tags: ["long"] }, async () => {
     const { night, sql } = await start();
     const docsUrl = new URL("http://127.0.0.1:9");
     const lost = await night({ settings: { docsUrl } });
@@ -419,7 +438,7 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents where reason is not null`).toHaveLength(0);
   });
 
-  it("goes on past pages that never answer while the host does", async () => {
+  it("goes on past pages that never answer while the host does", { tags: ["long"] }, async () => {
     const { night } = await start((request, next) =>
       request.url.endsWith("/index.html") || request.url.endsWith("/search.html") ? "hang up" : next(),
     );
@@ -428,7 +447,9 @@ describe("a sync with content", () => {
     expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
   });
 
-  it("goes on past them also where the root comes from a cache in front of the host", async () => {
+  it("goes on past them also where the root comes from a cache in front of the host", {
+    tags: ["long"],
+  }, async () => {
     const broken = new Set<string>();
     const answer = pages((path, next) => {
       if (broken.size < 8) broken.add(path);
@@ -444,7 +465,9 @@ describe("a sync with content", () => {
     expect(content).toMatchObject({ fetched: 30 - (content?.failed ?? 0), left: 0, ended: "done" });
   });
 
-  it("leaves the lists whole when there is no time for pages, and continues the next night where it ended", async () => {
+  it("leaves the lists whole when there is no time for pages, and continues the next night where it ended", {
+    tags: ["long"],
+  }, async () => {
     const { night, sql, world } = await start();
     const none = await night({ settings: { contentBudgetMs: 0 } });
     expect(none.content).toMatchObject({ fetched: 0, left: 30, ended: "budget" });
@@ -464,7 +487,7 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
   });
 
-  it("ends soon after a stop, and the run before it stays as it was", async () => {
+  it("ends soon after a stop, and the run before it stays as it was", { tags: ["long"] }, async () => {
     const stop = new AbortController();
     let asked = 0;
     const { night, sql } = await start(
@@ -482,7 +505,7 @@ describe("a sync with content", () => {
     expect(run?.status).toBe("succeeded");
   });
 
-  it("gives way when the next sync is due, and that one continues", async () => {
+  it("gives way when the next sync is due, and that one continues", { tags: ["long"] }, async () => {
     const due = new AbortController();
     let asked = 0;
     const { night, sql } = await start(
@@ -498,7 +521,7 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents where search is null`).toHaveLength(0);
   });
 
-  it("leaves the pages to another process that is fetching them", async () => {
+  it("leaves the pages to another process that is fetching them", { tags: ["long"] }, async () => {
     const { night, sql } = await start();
     await sql.unsafe(HELD("content"));
     expect((await night()).content).toMatchObject({ fetched: 0, left: null, ended: "busy" });
@@ -506,7 +529,7 @@ describe("a sync with content", () => {
     expect((await night()).content).toMatchObject({ fetched: 30, ended: "done" });
   });
 
-  it("keeps its lease on a server that ends idle sessions", async () => {
+  it("keeps its lease on a server that ends idle sessions", { tags: ["long"] }, async () => {
     let asked = 0;
     const held: number[] = [];
     const { night, databaseUrl, sql } = await start(
@@ -535,7 +558,7 @@ describe("a sync with content", () => {
     expect(pages.size).toBe(0);
   });
 
-  it("asks for no pages of a deleted project", async () => {
+  it("asks for no pages of a deleted project", { tags: ["long"] }, async () => {
     const { night, sql } = await start();
     await night({ settings: { content: false } });
     await sql`update mirror.projects set deleted_at = now() where id = (select project_id from mirror.files limit 1)`;

@@ -21,7 +21,7 @@ describe("the upper bound of a share", () => {
     expect([upperBound(0, 0), upperBound(5, 5)]).toEqual([1, 1]);
   });
 
-  it("holds in at least 95 of 100 samples, whatever the share", () => {
+  it("holds in at least 95 of 100 samples, whatever the share", { tags: ["long"] }, () => {
     for (const share of [0.001, 0.01, 0.1, 0.5, 0.9]) {
       // The chance of each count, so that no sample has to be drawn.
       let term = 300 * Math.log1p(-share);

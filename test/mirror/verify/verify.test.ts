@@ -84,7 +84,9 @@ describe("a check by sample", () => {
     expect({ ...after, "sync.checks": before["sync.checks"] }).toEqual(before);
   });
 
-  it("draws each record of each list, and counts one that it draws by its id and by its place once", async () => {
+  it("draws each record of each list, and counts one that it draws by its id and by its place once", {
+    tags: ["long"],
+  }, async () => {
     const { verify } = await start();
     const { lists } = await verify();
     const checked = Object.entries(lists).map(([resource, list]) => [resource, list.checked]);
@@ -101,7 +103,7 @@ describe("a check by sample", () => {
     ["version", "identifier", "update mirror.versions set identifier = null where id = '$'"],
     ["user", "shoes", `update mirror.users set extra = '{"values":{"shoes":41}}' where id = '$'`],
   ] as const;
-  it("finds each wrong value once, with that of the service", async () => {
+  it("finds each wrong value once, with that of the service", { tags: ["long"] }, async () => {
     const { sql, verify, idOf } = await start();
     const expected: unknown[] = [];
     for (const [place, [resource, field, statement]] of WRONG.entries()) {
@@ -119,7 +121,9 @@ describe("a check by sample", () => {
     for (const { differences } of found) expect(differences[0]?.service).not.toBe(differences[0]?.mirror);
   });
 
-  it("takes a change since the record was read for no fault, and finds it equal after the next night", async () => {
+  it("takes a change since the record was read for no fault, and finds it equal after the next night", {
+    tags: ["long"],
+  }, async () => {
     const { world, verdicts, night, idOf } = await start({
       ...FEW,
       rates: { ...QUIET, versionChanges: 400 },
@@ -132,7 +136,9 @@ describe("a check by sample", () => {
     expect(await verdicts("user")).toEqual({});
   });
 
-  it("looks again after a time at what may have changed, so that what a run brings meanwhile is equal", async () => {
+  it("looks again after a time at what may have changed, so that what a run brings meanwhile is equal", {
+    tags: ["long"],
+  }, async () => {
     const { world, verify, sync } = await start();
     world.triggerBuilds(2);
     const findServed: VerifyOptions["findServed"] = (tx, resource, id) => findRecord(tx, resource, id);
@@ -141,7 +147,9 @@ describe("a check by sample", () => {
     expect(lists.build).toMatchObject({ wrong: 0, changed: 0 });
   });
 
-  it("finds after the list was read again what no hash proves: missing here, never read right, gone there", async () => {
+  it("finds after the list was read again what no hash proves: missing here, never read right, gone there", {
+    tags: ["long"],
+  }, async () => {
     const { sql, verdicts, verify, idOf, readAgain } = await start();
     const ids = [await idOf("file", 1), await idOf("file", 2), "99"] as const;
     const allAre = (verdict: string) => Object.fromEntries(ids.map((id) => [id, verdict]));
@@ -170,7 +178,9 @@ describe("a check by sample", () => {
     expect(await findSuspects(sql)).toHaveLength(2);
   });
 
-  it("blames nobody for what the mirror knows: deletions without proof, logs that were removed, the quarantine", async () => {
+  it("blames nobody for what the mirror knows: deletions without proof, logs that were removed, the quarantine", {
+    tags: ["long"],
+  }, async () => {
     const { sql, verdicts, world, idOf, readAgain } = await start();
     const [user, file, build] = [await idOf("user", 1), await idOf("file", 1), await idOf("build", 1)];
     world.deleteRecord("user", user);
@@ -207,7 +217,7 @@ describe("a check by sample", () => {
     expect(await sql`select from sync.checks`).toHaveLength(before);
   });
 
-  it("is not misled by how a service writes its records", async () => {
+  it("is not misled by how a service writes its records", { tags: ["long"] }, async () => {
     const odd = ({ id, project, date, ...rest }: Record<string, unknown>) => ({
       ...{
         ...rest,
@@ -264,7 +274,7 @@ describe("a sync with a check", () => {
     expect(await checks()).toBe(checked);
   });
 
-  it("is as good where the check fails", async () => {
+  it("is as good where the check fails", { tags: ["long"] }, async () => {
     const { optionsOf } = await start();
     const sync = withCheck(runSync, async () => {
       throw new Error("no");

@@ -23,12 +23,8 @@ async function findDifferences(model: Model, limit: number, budget = Number.POSI
 }
 
 describe("a search by counts", () => {
-  it.each([
-    [1, 1, 9],
-    [10, 10, 60],
-    [100, 1, 12],
-    [100, 100, 170],
-  ])("of 20,000 records finds %i deletions at %i places in %i requests at most", async (gone, clusters, most) => {
+  const NAME = "of 20,000 records finds %i deletions at %i places in %i requests at most";
+  const areFound = async (gone: number, clusters: number, most: number) => {
     for (const seed of [1, 2, 3]) {
       const model = createDatedList({ seed, size: 20_000 });
       for (let at = 0; at < clusters; at++) model.remove(gone / clusters);
@@ -36,7 +32,15 @@ describe("a search by counts", () => {
       expect([isSettled, model.isEqual(), model.missing]).toEqual([true, true, gone]);
       expect(requests).toBeLessThanOrEqual(most);
     }
-  });
+  };
+  it.each([
+    [1, 1, 9],
+    [100, 1, 12],
+  ])(NAME, areFound);
+  it.each([
+    [10, 10, 60],
+    [100, 100, 170],
+  ])(NAME, { tags: ["long"] }, areFound);
 
   it("finds a record that came with an old date, at any place", async () => {
     for (let seed = 0; seed < 20; seed++) {

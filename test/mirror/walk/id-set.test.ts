@@ -38,7 +38,7 @@ describe("createIdSet", () => {
     ["a million ids in a row", 1_000_000, (n: number) => n + 1, 10],
     // Fibonacci hashing spreads them over all 32 bits.
     ["100,000 ids that are far apart", 100_000, (n: number) => (n * 2_654_435_761) % 2 ** 32, 30],
-  ])("takes %s in little memory", (_, count, idOf, mostMb) => {
+  ])("takes %s in little memory", { tags: ["long"] }, (_, count, idOf, mostMb) => {
     v8.setFlagsFromString("--expose-gc");
     globalThis.gc ??= runInNewContext("gc") as typeof globalThis.gc;
     const ids = createIdSet();

@@ -206,7 +206,7 @@ describe("the page of a build", () => {
     expect(unknown).toMatch(/aria-label="[^"]*building: entered by /);
   });
 
-  it("holds the end of a log of 100,000 lines, and says where the rest is", async () => {
+  it("holds the end of a log of 100,000 lines, and says where the rest is", { tags: ["long"] }, async () => {
     await pages.sql`
         insert into mirror.build_logs (build_id, output, error)
         select '1004', string_agg('line ' || n || ' <b>of</b> many', E'\n' order by n), E'Error: at the end\n' from generate_series(1, 100000) as n

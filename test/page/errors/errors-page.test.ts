@@ -141,7 +141,9 @@ describe("the page of errors", () => {
     expect(lines.map(({ failures_before }) => failures_before)).toEqual(lines.map(() => null));
   });
 
-  it("has each line of a kind in its files, also those for which the page has no room", async () => {
+  it("has each line of a kind in its files, also those for which the page has no room", {
+    tags: ["long"],
+  }, async () => {
     await using served = await serveDays(`
       select 'm' || n || '-' || copy as id, 1 + n % 13 as ago, n as minute, 'html' as type, (1 + n % 5)::text as project, false as success,
         'ImportError: No module named ''kiln' || n || '''' as error
@@ -182,7 +184,7 @@ describe("the page of errors", () => {
     expect(good).toContain("No build failed");
   });
 
-  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", { tags: ["long"] }, async () => {
     for (const path of ["/errors", "/errors?kind=timeout&sort=rise"]) {
       const page = await pages.page(path);
       // A row for each day and class with a failure, and for each line of each kind, also of further pages.
@@ -194,7 +196,7 @@ describe("the page of errors", () => {
     }
   });
 
-  it("takes today in, and its verdict names its days", async () => {
+  it("takes today in, and its verdict names its days", { tags: ["long"] }, async () => {
     await using served = await serveDays(`
       select 'now' || n as id, 0 as ago, n as minute, 'html' as type, '1' as project, false as success, 'fatal: no such tag' as error
       from generate_series(1, 21) as n
@@ -221,7 +223,9 @@ describe("the page of errors", () => {
     expect(blockOf(await served.page("/trends"), "why")).toMatch(change);
   });
 
-  it("names first the line that began today in many projects, with its first build and all its projects", async () => {
+  it("names first the line that began today in many projects, with its first build and all its projects", {
+    tags: ["long"],
+  }, async () => {
     const noon = "(date_trunc('day', now() at time zone 'utc') + interval '12 hours')";
     const minute = `(extract(epoch from now() at time zone 'utc' - ${noon}) / 60)::int`;
     await using served = await serveDays(`${WORLD}

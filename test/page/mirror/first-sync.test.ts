@@ -64,7 +64,7 @@ describe("while the first sync runs, the page", () => {
     expect(headingOf(await pages.page("/"))).not.toBe(headingOf(before));
   });
 
-  it("renews itself by a header, which a link stops, at its own address", async () => {
+  it("renews itself by a header, which a link stops, at its own address", { tags: ["long"] }, async () => {
     await beginSync(HALF);
     for (const path of ["/", "/trends", "/mirror", "/project/pip"]) {
       const reply = await pages.get(path);
@@ -79,7 +79,9 @@ describe("while the first sync runs, the page", () => {
     expect(again.headers.get("refresh")).toBe("15");
   });
 
-  it("is shown as that of its address, and counts nothing of what is being read", async () => {
+  it("is shown as that of its address, and counts nothing of what is being read", {
+    tags: ["long"],
+  }, async () => {
     // As a program does that is started while the sync runs.
     await refreshPages(pages.databaseUrl);
     await beginSync(HALF);

@@ -46,7 +46,7 @@ describe("the page of the mirror", () => {
     expect(looks).toContain('aria-label="In the last 24 hours: 1 sync, and 1 round');
   });
 
-  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
+  it("offers every block as files, and its SQL, which runs as it is shown", { tags: ["long"] }, async () => {
     const page = await pages.page("/mirror");
     expect(Object.keys(await offeredRows(pages, page))).toHaveLength(7);
   });
@@ -113,7 +113,7 @@ describe("a mirror that is not well", () => {
     expect(page).toContain('<section class="verdict warn"');
   });
 
-  it("says since when nothing watches", async () => {
+  it("says since when nothing watches", { tags: ["long"] }, async () => {
     const page = await pageAfter(
       "update sync.runs set started_at = now() - interval '5 hours', finished_at = now() - interval '5 hours' where kind = 'watch'",
     );

@@ -192,7 +192,7 @@ describe("the page of now, when nothing is built any more", () => {
     expect(block).toContain('href="/files/now/arrivals.csv"');
   });
 
-  it("keeps what it found of arrivals when the mirror looks no more", async () => {
+  it("keeps what it found of arrivals when the mirror looks no more", { tags: ["long"] }, async () => {
     const looked =
       "update sync.walks set started_at = started_at - interval '7 minutes' where walk = 'head';";
     await using blind = await openMirrorPages((url) => seedPages(url, `${SILENCE}; ${looked}`));

@@ -114,7 +114,7 @@ describe("a day of which nothing can be said", () => {
     }
   });
 
-  it("is one that was not over when the mirror last looked", async () => {
+  it("is one that was not over when the mirror last looked", { tags: ["long"] }, async () => {
     const later = { ...systemClock, now: () => new Date(Date.now() + DAY_MS) };
     await using stale = await openMirrorPages((url) => seedPages(url, MORE), later);
     expect(textOf(mainOf(await stale.page(`/?day=${dayAgo(0)}`)))).toMatch(

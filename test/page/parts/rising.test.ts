@@ -36,7 +36,9 @@ it("a line rises that is new, or comes more often than chance explains, in five 
   ]);
 });
 
-it("a line that came as often on each of few days does not rise, and in less than a week none does", async () => {
+it("a line that came as often on each of few days does not rise, and in less than a week none does", {
+  tags: ["long"],
+}, async () => {
   expect(await risenOf(12, failing("alpha", 3, 11, 8))).toEqual([]);
   expect(await risenOf(7, failing("alpha", 0, 6, 50))).toEqual([]);
 });

@@ -70,7 +70,9 @@ describe("the verdict of a project", () => {
     );
   });
 
-  it("keeps good, failing in part, not known and gone apart, in the words of its golden file", async () => {
+  it("keeps good, failing in part, not known and gone apart, in the words of its golden file", {
+    tags: ["long"],
+  }, async () => {
     const slugs = ["pip", "alpha", "beta", "none", "lost", "twin", "twin?id=108"];
     const none = ["alpha?version=stabel&type=html", "busy?page=7", "alhpa"];
     const paths = [...slugs, ...none].map((path) => `/project/${path}`);
@@ -121,7 +123,7 @@ describe("what fails of a project", () => {
     expect(fails[1]).toMatch(/latest · epub[\s\S]*its first build/);
   });
 
-  it("keeps unknown versions apart by what builds call them", async () => {
+  it("keeps unknown versions apart by what builds call them", { tags: ["long"] }, async () => {
     const page = await pages.page("/project/lost");
     expect(failsOf(page)).toHaveLength(1);
     expect(failsOf(page)[0]).toContain("named /api/v1/version/901/");

@@ -89,7 +89,7 @@ describe("the page of trends", () => {
     expect(rowsOf(page, "compare")[0]).toEqual(["Builds that succeeded", "85.0 %"]);
   });
 
-  it("shows long periods in longer marks", async () => {
+  it("shows long periods in longer marks", { tags: ["long"] }, async () => {
     const builds = `select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error
       from generate_series(1, 400) as ago`;
     await using served = await openMirrorPages((url) => seedDays(url, builds));

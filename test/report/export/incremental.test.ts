@@ -101,7 +101,9 @@ describe("an incremental export", () => {
     expect(await monthsWritten()).toEqual(["2025-06"]);
   });
 
-  it("writes both months of a build that moved, and those of builds that came and went", async () => {
+  it("writes both months of a build that moved, and those of builds that came and went", {
+    tags: ["long"],
+  }, async () => {
     await sql`update mirror.builds set date = '2025-07-04 10:00', record_hash = record_hash || '\\x02' where id = '11'`;
     await refresh();
     expect(await monthsWritten()).toEqual(["2025-07", "2025-06"]);
@@ -120,7 +122,7 @@ describe("an incremental export", () => {
     await refresh();
   });
 
-  it("leaves out a month whose last build is gone", async () => {
+  it("leaves out a month whose last build is gone", { tags: ["long"] }, async () => {
     await sql`update mirror.builds set date = '2025-08-01', record_hash = record_hash || '\\x04' where date is null`;
     await refresh();
     expect(await monthsWritten()).toEqual(["2025-08", NONE]);
@@ -145,7 +147,7 @@ describe("an incremental export", () => {
     expect(after["dim_projects/part-0.csv"]).toContain("New 3");
   });
 
-  it("writes every month after the facts were emptied by hand", async () => {
+  it("writes every month after the facts were emptied by hand", { tags: ["long"] }, async () => {
     await sql.unsafe("truncate rollup.builds; truncate rollup.state");
     await refresh();
     expect(await monthsWritten()).toEqual(["2025-08", "2025-07", "2025-06", NONE]);
@@ -185,7 +187,9 @@ describe("an incremental export", () => {
     expect(await reason()).toEqual(["there is none", 0]);
   });
 
-  it("keeps no file of another mirror, nor of one that took another way since a backup", async () => {
+  it("keeps no file of another mirror, nor of one that took another way since a backup", {
+    tags: ["long"],
+  }, async () => {
     await using other = await createReportedMirror();
     const { relations, full_because } = await exportAgain({ sql: other.sql });
     expect([relations.fact_builds?.kept, full_because]).toEqual([0, null]);

@@ -120,7 +120,9 @@ describe("logs that an export holds", () => {
     instance.closeSync();
   });
 
-  it("are shown where they are, by the page, the text file and the interface", async () => {
+  it("are shown where they are, by the page, the text file and the interface", {
+    tags: ["long"],
+  }, async () => {
     await using made = await setUp();
     await refreshReport(made.sql, REPORT_SETTINGS);
     await using served = await serveInterface(made.url);
@@ -150,7 +152,9 @@ describe("logs that an export holds", () => {
     expect(await list()).toMatchObject({ meta: { total_count: 0 } });
   });
 
-  it("stay where a file is damaged or gone, and leave after an export that adds them again", async () => {
+  it("stay where a file is damaged or gone, and leave after an export that adds them again", {
+    tags: ["long"],
+  }, async () => {
     await using made = await setUp();
     const { folder } = made;
     await made.exportAll();
@@ -170,7 +174,9 @@ describe("logs that an export holds", () => {
     expect(await made.prune()).toMatchObject({ removed: 3, not_exported: 0, damaged: counts.damaged });
   });
 
-  it("stay while somebody writes them, where they changed since, and where the note of it cannot be stored", async () => {
+  it("stay while somebody writes them, where they changed since, and where the note of it cannot be stored", {
+    tags: ["long"],
+  }, async () => {
     await using made = await setUp();
     const { sql } = made;
     await made.exportAll();
@@ -187,7 +193,7 @@ describe("logs that an export holds", () => {
     expect(await made.prune()).toMatchObject({ removed: 1, not_exported: 0 });
   });
 
-  it("are not brought back by a walk, but by a change of the build", async () => {
+  it("are not brought back by a walk, but by a change of the build", { tags: ["long"] }, async () => {
     await using made = await setUp();
     const { loading, sql } = made;
     await made.exportAll();

@@ -90,7 +90,9 @@ test("has a hint for people, and the log says what the next one does", async () 
   ]);
 });
 
-test("heals what was stored unseen: a project that nobody noted, and its version, which was", async () => {
+test("heals what was stored unseen: a project that nobody noted, and its version, which was", {
+  tags: ["long"],
+}, async () => {
   await sql.unsafe(`
     alter table mirror.projects disable trigger user;
     insert into mirror.projects (id, source, listed, first_seen_at, changed_at, record_hash) values ('2', 'list', true, now(), now(), '\\x00');
@@ -125,7 +127,7 @@ describe("what says nothing of the answers is not noted", () => {
       });
   });
 
-  test("a stop", async () => {
+  test("a stop", { tags: ["long"] }, async () => {
     const stop = new AbortController();
     await sql.begin(async (tx) => {
       await tx`lock table rollup.failed_refresh in share mode`;
@@ -141,7 +143,7 @@ describe("what says nothing of the answers is not noted", () => {
     });
   });
 
-  test("a connection that is lost", async () => {
+  test("a connection that is lost", { tags: ["long"] }, async () => {
     await sql.begin(async (tx) => {
       await tx`lock table rollup.failed_refresh in share mode`;
       const refreshing = refresh();
@@ -153,7 +155,9 @@ describe("what says nothing of the answers is not noted", () => {
     });
   });
 
-  test("a statement that the server ended, and a session that takes no writes", async () => {
+  test("a statement that the server ended, and a session that takes no writes", {
+    tags: ["long"],
+  }, async () => {
     await addBuild("2");
     await sql.begin(async (tx) => {
       await tx`lock table rollup.days in share mode`;

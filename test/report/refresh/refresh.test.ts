@@ -174,7 +174,7 @@ describe("refreshReport", () => {
     expect(await series()).toEqual([{ builds: 3, succeeded: 1, failed: 2 }]);
   });
 
-  test("a date beyond tomorrow counts as none, until its day is tomorrow", async () => {
+  test("a date beyond tomorrow counts as none, until its day is tomorrow", { tags: ["long"] }, async () => {
     await sql`
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
       values ('ahead', (now() at time zone 'UTC')::date + 2, 'finished', true, 'html', '1', '11', now(), now(), '\\x01')`;

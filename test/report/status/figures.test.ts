@@ -93,7 +93,7 @@ describe("the figures of a mirror", () => {
     expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 0 }, { "": 0 }]);
   });
 
-  it("say that builds stopped arriving, while the mirror looks", async ({ sql }) => {
+  it("say that builds stopped arriving, while the mirror looks", { tags: ["long"] }, async ({ sql }) => {
     const look = (id: number, ago: string) =>
       sql.unsafe(`
         delete from rollup.state; delete from sync.walks;

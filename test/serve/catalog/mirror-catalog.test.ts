@@ -234,7 +234,9 @@ describe("a list that was never read to its end", () => {
     expect(await statuses(), "what was ready stays ready").toEqual([200, 200, 404]);
   });
 
-  it("is answered from the walk on that came to its end, though it broke off before", async () => {
+  it("is answered from the walk on that came to its end, though it broke off before", {
+    tags: ["long"],
+  }, async () => {
     let pages = 0;
     const breaksOff: SimulationOptions["intercept"] = (request, next) =>
       request.url.includes("/build/?") && ++pages === 3 ? new Response("", { status: 403 }) : next();
@@ -258,7 +260,7 @@ describe("a list that was never read to its end", () => {
     expect((await app.get("/api/v1/user/987654/")).status).toBe(404);
   });
 
-  it("is answered without the records that the service can never render", async () => {
+  it("is answered without the records that the service can never render", { tags: ["long"] }, async () => {
     const poison: SimulationOptions["intercept"] = (request, next) => {
       const { pathname, searchParams } = new URL(request.url);
       const [offset, limit] = [Number(searchParams.get("offset") ?? 0), Number(searchParams.get("limit"))];

@@ -69,7 +69,9 @@ describe("the health of a server", () => {
     expect(await served.readiness()).toEqual({ status: 200, ready: true });
   });
 
-  it("is told to probes however often they ask, and the document at the rate of all replies", async () => {
+  it("is told to probes however often they ask, and the document at the rate of all replies", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     await using served = await serve(database.url, { httpRate: 1 });
     await served.server.mirror.open();
@@ -80,7 +82,7 @@ describe("the health of a server", () => {
     expect(new Set(await ask("/status.json"))).toEqual(new Set([200, 429]));
   });
 
-  it("is told while every connection of the pages is taken", async () => {
+  it("is told while every connection of the pages is taken", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await using served = await serve(database.url);
     await served.server.mirror.open();

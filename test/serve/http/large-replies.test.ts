@@ -36,7 +36,7 @@ describe("large replies", () => {
     expect((await Promise.all(large)).map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  it("are known by the bytes of the pages before", async () => {
+  it("are known by the bytes of the pages before", { tags: ["long"] }, async () => {
     const { list, waiting } = slowCatalog(() => true, { output: "x".repeat(100_000) });
     await using app = await serveWorld({ list });
     const page = (nth: number) => app.get(`/api/v1/build/?limit=10&offset=${nth}`);
@@ -52,7 +52,7 @@ describe("large replies", () => {
     await Promise.all(next);
   });
 
-  it("are refused by 503 when too many wait", async () => {
+  it("are refused by 503 when too many wait", { tags: ["long"] }, async () => {
     const { list, open } = slowCatalog(isLarge);
     await using app = await serveWorld({ list });
     const asked = Array.from({ length: 203 }, (_, nth) => app.get(largePage(nth)));

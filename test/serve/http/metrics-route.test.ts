@@ -105,7 +105,7 @@ describe("/metrics", () => {
     expect(sumOf(after, "docmirror_runs_total")).toBe(2);
   });
 
-  it("counts tries, refusals, bad replies and waits for the rate", async () => {
+  it("counts tries, refusals, bad replies and waits for the rate", { tags: ["long"] }, async () => {
     let requests = 0;
     await using service = await startQuickWorld({ ...FEW, rates: QUIET }, async (_request, next) => {
       requests += 1;
@@ -130,7 +130,7 @@ describe("/metrics", () => {
     expect(sumOf(text, "docmirror_http_rate_wait_seconds_total")).toBeGreaterThan(0.01);
   });
 
-  it("counts what a stopped run had sent", async () => {
+  it("counts what a stopped run had sent", { tags: ["long"] }, async () => {
     const stop = new AbortController();
     await using service = await startQuickWorld({ ...FEW, rates: QUIET }, async (request, next) => {
       if (/\/build\/\?.*offset=[1-9]/.test(request.url)) {
@@ -148,7 +148,9 @@ describe("/metrics", () => {
     expect(sumOf(text, "docmirror_http_queue_requests")).toBe(0);
   });
 
-  it("says the same of the mirror after a restart and in a standby, as `status` does", async () => {
+  it("says the same of the mirror after a restart and in a standby, as `status` does", {
+    tags: ["long"],
+  }, async () => {
     await using service = await startQuickWorld({ ...FEW, stuckShare: 0.2 });
     const meters = createMeters();
     await syncWith(service, meters);

@@ -122,7 +122,7 @@ describe("a backup into a folder", () => {
     expect(await readdir(folder.path)).toEqual(["2026-11-02T021700Z", "2026-11-04T021700Z"].map(named));
   });
 
-  it("leaves what is no backup of this name, and it takes no place of one", async () => {
+  it("leaves what is no backup of this name, and it takes no place of one", { tags: ["long"] }, async () => {
     const old = (await write("2026-10-05T02:17:00Z")).what;
     await write("2026-10-06T02:17:00Z", { keep: 9 });
     await symlink(old, folder.at(named("2026-10-07T021700Z")));

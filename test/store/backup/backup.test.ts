@@ -186,7 +186,7 @@ describe("a backup", () => {
     });
   });
 
-  it("has a row of every table, with a value in every column", async () => {
+  it("has a row of every table, with a value in every column", { tags: ["long"] }, async () => {
     await using mirror = await createReportedMirror();
     const full = connected(mirror.url);
     for (const [name] of await rowsByTable(full)) await fillTable(full, name);
@@ -199,7 +199,9 @@ describe("a backup", () => {
     expect(await rowsByTable(connected(target.url))).toEqual(wanted);
   });
 
-  it("goes into an empty mirror of the same version, and is refused where there are records", async () => {
+  it("goes into an empty mirror of the same version, and is refused where there are records", {
+    tags: ["long"],
+  }, async () => {
     await using target = await createTestDatabase();
     await restoreInto(target.url, file);
     const already = /^there is a mirror in here already: mirror\./;
@@ -218,7 +220,7 @@ describe("a backup", () => {
     expect(await drafts()).toEqual([]);
   });
 
-  it("that is written twice at once is whole, whichever ends last", async () => {
+  it("that is written twice at once is whole, whichever ends last", { tags: ["long"] }, async () => {
     const place = folder.at("twice.backup");
     const both = await Promise.allSettled([write(place, connected()), write(place, connected())]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
@@ -226,7 +228,9 @@ describe("a backup", () => {
     expect(await drafts()).toEqual([]);
   });
 
-  it("has all rows of a table that a migration rewrote after the backup began", async () => {
+  it("has all rows of a table that a migration rewrote after the backup began", {
+    tags: ["long"],
+  }, async () => {
     await using mirror = await createReportedMirror();
     const [first] = mirrorTables(readDefinitions().tables);
     await withSql(mirror.url, { applicationName: "docmirror test", max: 2 }, async (other) => {
@@ -295,7 +299,7 @@ describe("a connection that dies", () => {
     expect(await drafts()).toEqual([]);
   });
 
-  it("under a restore leaves nothing of it", async () => {
+  it("under a restore leaves nothing of it", { tags: ["long"] }, async () => {
     await using target = await createTestDatabase({ migrated: false });
     let ended: Promise<void> | undefined;
     const restoring = restoreBackup({

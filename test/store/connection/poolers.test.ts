@@ -95,7 +95,7 @@ describe.skipIf(PGBOUNCER === null).each(["session", "transaction"])(
       expect(await sql`select sum(n)::int as sum from copied`).toEqual([{ sum: 3 }]);
     });
 
-    test("a schema is migrated by one of two at once", async () => {
+    test("a schema is migrated by one of two at once", { tags: ["long"] }, async () => {
       await using own = await createTestDatabase({ migrated: false });
       const url = pooler.url(own.url);
       const results = await Promise.all([migrate(url, readDefinitions()), migrate(url, readDefinitions())]);

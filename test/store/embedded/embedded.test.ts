@@ -258,7 +258,7 @@ describe("the embedded Postgres", () => {
     await first.close();
   });
 
-  test("an abort while it starts is obeyed and leaves nothing running", async () => {
+  test("an abort while it starts is obeyed and leaves nothing running", { tags: ["long"] }, async () => {
     const stop = new AbortController();
     const reason = new Error("stopped");
     const opening = openEmbedded({ dataDir, log, settings, signal: stop.signal });
@@ -361,7 +361,7 @@ describe("openDatabase", () => {
     await database.close();
   });
 
-  test("takes the embedded Postgres where there is none", async () => {
+  test("takes the embedded Postgres where there is none", { tags: ["long"] }, async () => {
     const database = await openDatabase({ databaseUrl: null, dataDir, log });
     expect(database.embedded).toMatchObject({ startedHere: true, logFile: join(dataDir, "postgres.log") });
     expect(database.describe).toMatch(/^postgres:\/\/docmirror:\*\*\*@127\.0\.0\.1:\d+\/docmirror$/);

@@ -64,7 +64,7 @@ describe("a lease", () => {
     expect(await next.keep()).toBe(true);
   });
 
-  test("is had by one of 40 that take it at once", async () => {
+  test("is had by one of 40 that take it at once", { tags: ["long"] }, async () => {
     for (let time = 0; time < 5; time++) {
       const all = Array.from({ length: 40 }, (_, at) =>
         createLeases(createProbe(sql), { instance: `h${at}`, log: silentLog }),
@@ -294,7 +294,9 @@ describe("the lease of a run", () => {
     expect(clock.sleeps).toHaveLength(4);
   });
 
-  test("is waited for where a round of the watch has it, three minutes at most", async () => {
+  test("is waited for where a round of the watch has it, three minutes at most", {
+    tags: ["long"],
+  }, async () => {
     await using round = await running("watch");
     await using next = otherProcess(database.url);
     const waits: number[] = [];

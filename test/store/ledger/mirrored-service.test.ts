@@ -41,7 +41,9 @@ describe("a mirror is of one service", () => {
     expect(await quick.sql`select id from sync.runs`).toHaveLength(1);
   });
 
-  test("the path and the case of the host decide too, a closing slash and credentials do not", async () => {
+  test("the path and the case of the host decide too, a closing slash and credentials do not", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startQuickWorld(TINY);
     await quick.sync();
     const same = Object.assign(new URL(quick.baseUrl), { username: "me", password: "secret" });

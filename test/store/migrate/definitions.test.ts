@@ -91,7 +91,9 @@ describe("a changed text", () => {
     expect([...(await sql`select from public.mine`)]).toEqual([]);
   });
 
-  test("is what the next refresh computes everything by, where stored answers come from it", async () => {
+  test("is what the next refresh computes everything by, where stored answers come from it", {
+    tags: ["long"],
+  }, async () => {
     await refreshReport(database.sql, settings);
     await migrate(database.url, FEWER);
     expect(await isReportBehind(sql)).toBe(false);
@@ -198,7 +200,7 @@ test("texts that are the same leave the database untouched", async () => {
   expect(rows[0]?.n).toBe(definitions.inOrder.length);
 });
 
-test("one text that fails takes all others back, and migrations too", async () => {
+test("one text that fails takes all others back, and migrations too", { tags: ["long"] }, async () => {
   await using empty = await emptyDatabase();
   const broken = redefine({ "report.runs": (text) => text.replace("sync.runs", "sync.nowhere") });
   await expect(migrate(empty.url, broken)).rejects.toMatchObject({ sqlstate: "42P01" });

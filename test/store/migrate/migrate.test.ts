@@ -51,7 +51,7 @@ describe("migrate", () => {
     expect(await migrationStatus(sql, definitions)).toEqual(status);
   });
 
-  test("several at once apply each migration once", async () => {
+  test("several at once apply each migration once", { tags: ["long"] }, async () => {
     const results = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url, definitions)));
     expect(results.filter(({ applied }) => applied.length > 0)).toHaveLength(1);
     expect(results.filter(({ redefined }) => redefined.length > 0)).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("migrate", () => {
     expect((await sql`select to_regnamespace('mirror') is null as gone`)[0]?.gone).toBe(true);
   });
 
-  test("a newer database is not touched", async () => {
+  test("a newer database is not touched", { tags: ["long"] }, async () => {
     await migrate(database.url, definitions);
     await sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`;
     await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
@@ -298,7 +298,7 @@ describe("a database", () => {
     await prepareDatabase(open(database.url), database.sql, other, silentLog);
   });
 
-  test("is left alone when asked to stop", async () => {
+  test("is left alone when asked to stop", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     const reason = new Error("stop");
     const stopped = prepareDatabase(
