@@ -10,7 +10,7 @@ const UNITS: Readonly<Record<string, string>> = {
   days: "days",
   minutes: "minutes",
   duration: "a number with its unit, ms s m h d or w, as in 1h30m",
-  cron: "five fields of cron: minute, hour, day of the month, month, day of the week",
+  cron: "five fields of cron: minute, hour, day of the month, month, day of the week; with both day fields it is due on either",
   zone: "an IANA name, such as Etc/UTC or America/Chicago",
   ratio: "a share, 0 to 1",
 };

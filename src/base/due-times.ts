@@ -1,14 +1,16 @@
 import { createTask, parse } from "node-cron";
 import { createZoneOffset } from "./clock.ts";
+import { splitDays } from "./config/cron-line.ts";
 
-/** A line such as "29 February, if a Monday" is due once in 28 years, or in 40 years across 2100. */
+/** A line such as "the fifth Monday of February" is due once in 28 years, or in 40 years across 2100. */
 const MOST_DAYS = 41 * 366;
 const DAY_MS = 86_400_000;
 
 /**
  * Finds when a cron line was due in a time zone. node-cron only looks ahead, and skips a night when the
  * clocks jump over the line's time. Here such a night is due later by the length of the jump (02:17 becomes
- * 03:17), so that it is not skipped. Where an hour comes twice, a line of each hour is due in both. Throws an Error for a line or a zone that cannot be read.
+ * 03:17), so that it is not skipped. Where an hour comes twice, a line of each hour is due in both. With both day fields a line
+ * is due on either. Throws an Error for a line or a zone that cannot be read.
  */
 export function createDueTimes(cron: string, timezone: string) {
   const { hour, minute, second } = parse(cron);
@@ -19,8 +21,8 @@ export function createDueTimes(cron: string, timezone: string) {
   const [someTimeMs = 0] = timesMs;
   const latestFirst = timesMs.toReversed();
   // Days are matched as if the zone were UTC, where every time exists. A destroyed task still matches.
-  const task = createTask(cron, () => {}, { timezone: "Etc/UTC" });
-  void task.destroy();
+  const tasks = splitDays(cron).map((line) => createTask(line, () => {}, { timezone: "Etc/UTC" }));
+  for (const task of tasks) void task.destroy();
   const minutesAhead = createZoneOffset(timezone);
 
   /** The moment of a day at which the line is due, nearest to `nowMs` on the side of `step`: up to it, or after it. */
@@ -73,7 +75,8 @@ export function createDueTimes(cron: string, timezone: string) {
     const nearest = step < 0 ? Math.max : Math.min;
     const find = (days: number) => {
       const dayMs = today + step * days * DAY_MS;
-      return task.match(new Date(dayMs + someTimeMs)) ? findOnDay(dayMs, nowMs, step) : undefined;
+      const isOfDay = tasks.some((task) => task.match(new Date(dayMs + someTimeMs)));
+      return isOfDay ? findOnDay(dayMs, nowMs, step) : undefined;
     };
     for (let days = -1; days < MOST_DAYS; days++) {
       const found = find(days);

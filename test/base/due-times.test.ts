@@ -59,13 +59,47 @@ describe("last due time", () => {
   });
 
   it("a line that never came round was never due", () => {
-    // 29 February that is the first Monday of its month: the 29th never is.
-    expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").last(new Date("2026-01-01T00:00:00Z"))).toBeNull();
+    // The workday nearest to 31 February.
+    expect(createDueTimes("0 0 31W 2 *", "Etc/UTC").last(new Date("2026-01-01T00:00:00Z"))).toBeNull();
   });
 
   it("a line with every second of a day is looked up at once, on a day of change too", () => {
     const due = createDueTimes("* * * * * *", "Europe/Berlin");
     expect(due.last(new Date("2026-03-29T00:59:59Z"))?.toISOString()).toBe("2026-03-29T00:59:59.000Z");
+  });
+});
+
+describe("a line with both day fields", () => {
+  const nextDays = (cron: string, from: string, count: number) => {
+    const due = createDueTimes(cron, "Etc/UTC");
+    const days: string[] = [];
+    for (let now = new Date(from); days.length < count; ) {
+      now = due.next(now) ?? new Date(Number.NaN);
+      days.push(now.toISOString().slice(0, 10));
+    }
+    return days;
+  };
+
+  it.each([
+    // A Saturday. Cron runs on each Sunday and on each eighth.
+    ["0 3 8 * 0", ["2026-11-29", "2026-12-06", "2026-12-08", "2026-12-13"]],
+    ["0 3 1,15 * 1", ["2026-11-30", "2026-12-01", "2026-12-07", "2026-12-14", "2026-12-15"]],
+    ["0 0 3 1,15 * 1", ["2026-11-30", "2026-12-01", "2026-12-07", "2026-12-14", "2026-12-15"]],
+    ["0 3 1-31 * 1", ["2026-11-29", "2026-11-30", "2026-12-01"]],
+    ["0 3 L * 5L", ["2026-11-30", "2026-12-25", "2026-12-31"]],
+    ["0 3 24 dec mon", ["2026-12-07", "2026-12-14", "2026-12-21", "2026-12-24", "2026-12-28"]],
+    // One of the two says nothing.
+    ["0 3 * * 1", ["2026-11-30", "2026-12-07"]],
+    ["0 3 8 * ?", ["2026-12-08", "2027-01-08"]],
+    ["0 3 */1 * 1", ["2026-11-30", "2026-12-07"]],
+    ["0 3 */10 * *", ["2026-12-01", "2026-12-11"]],
+  ])("is due on either, as for cron: %s", (cron, days) => {
+    expect(nextDays(cron, "2026-11-28T12:00:00Z", days.length)).toEqual(days);
+  });
+
+  it("was due last on either", () => {
+    const last = createDueTimes("0 3 1,15 * 1", "Etc/UTC").last(new Date("2026-12-16T00:00:00Z"));
+    expect(last?.toISOString()).toBe("2026-12-15T03:00:00.000Z");
   });
 });
 
@@ -94,7 +128,7 @@ describe("next due time", () => {
   });
 
   it("a line that never comes round is never due", () => {
-    expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").next(new Date("2026-01-01T00:00:00Z"))).toBeNull();
+    expect(createDueTimes("0 0 31W 2 *", "Etc/UTC").next(new Date("2026-01-01T00:00:00Z"))).toBeNull();
   });
 
   // Each has a change of its clocks at the moment beside it: of an hour at night or at midnight, of half an hour, of a day.
@@ -117,7 +151,7 @@ describe("next due time", () => {
     .tuple(
       part(59, "*/15", "0,30"),
       part(23, "0-3", "0,23"),
-      fc.constantFrom("*", "*", "1", "L"),
+      fc.constantFrom("*", "*", "1", "L", "1,15"),
       fc.constantFrom("*", "*", "0", "1-5"),
     )
     .map(([minute, hour, day, weekday]) => `${minute} ${hour} ${day} * ${weekday}`);

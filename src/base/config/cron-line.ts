@@ -51,6 +51,8 @@ export function findCronFaults(line: string): string[] {
     return found.find((fault) => fault !== undefined) ?? [];
   });
   if (faults.length > 0) return faults;
+  const unclear = findUnclearDays(texts);
+  if (unclear !== undefined) return [unclear];
   const judged = validateDetailed(texts.join(" "));
   return judged.valid
     ? []
@@ -60,6 +62,31 @@ export function findCronFaults(line: string): string[] {
 /** The line as node-cron reads it: with one blank between its fields. */
 export function normalizeCron(line: string): string {
   return line.trim().split(/\s+/).join(" ");
+}
+
+/**
+ * The lines of node-cron that a line means: it is due when one of them is. Where day and weekday are both given, cron runs on
+ * either (POSIX, crontab(5), Kubernetes), and node-cron on days that fit both.
+ */
+export function splitDays(line: string): string[] {
+  const texts = line.trim().split(/\s+/);
+  const [day = "*", month = "*", weekday = "*"] = texts.slice(-3);
+  if (texts.length < 5 || isEveryDay(day) || isEveryDay(weekday)) return [line];
+  const times = texts.slice(0, -3).join(" ");
+  return [`${times} ${day} ${month} *`, `${times} * ${month} ${weekday}`];
+}
+
+function isEveryDay(field: string): boolean {
+  return /^(\*|\?|\*\/0*1)$/.test(field);
+}
+
+/** Crons differ on a field such as "*\/2": Debian's waits for a day that fits both fields, Kubernetes runs on either. */
+function findUnclearDays(texts: readonly string[]): string | undefined {
+  const days = [texts.at(-3) ?? "", texts.at(-1) ?? ""];
+  const unclear = days.find((field) => /[*?]/.test(field));
+  if (unclear === undefined || days.some(isEveryDay)) return undefined;
+  const range = unclear === days[0] ? "1-31" : "0-6";
+  return `crons read ${unclear} beside another day field in two ways: write ${range} for its star, which is due on either, or give one of the two fields`;
 }
 
 function findTokenFault({ name, min, max }: CronField, token: string): string | undefined {

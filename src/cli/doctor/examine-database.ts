@@ -29,7 +29,7 @@ import {
   migrationStatus,
   whatIsMissing,
 } from "../../store/migrate/migrate.ts";
-import { findLackingRights, findOpenToAll } from "../../store/migrate/rights.ts";
+import { findHidingTables, findLackingRights, findOpenToAll, SHOW_ROWS } from "../../store/migrate/rights.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
@@ -162,6 +162,15 @@ async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | nu
 
 /** Checks that the role may do what docmirror does. */
 async function checkRights(sql: Sql): Promise<Result> {
+  const hiding = await withStoreErrors("read which rows the role sees", () => findHidingTables(sql));
+  if (hiding.length > 0) {
+    const tables = hiding.map(({ table, policies }) => `${table} (${policies || "no policy"})`);
+    return fault(
+      `row level security hides rows from the role in ${listed(tables, MAX_RIGHTS)}`,
+      SHOW_ROWS,
+      EXIT.database,
+    );
+  }
   const lacking = await findLackingRights(sql);
   if (lacking.sync.length > 0) {
     return fault(

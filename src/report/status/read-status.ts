@@ -4,6 +4,7 @@ import { COMMAND_LABELS, type CommandLabel } from "../../base/metrics/labels.ts"
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import { assertRowsShown } from "../../store/migrate/rights.ts";
 import { findStatus, type MirrorStatus } from "./find-status.ts";
 
 /** The settings that the document of the mirror's state depends on. */
@@ -32,6 +33,7 @@ export async function judgeSchema(
   definitions: Definitions,
 ): Promise<{ schema: SchemaState; fault: string | null }> {
   const status = await migrationStatus(sql, definitions);
+  await assertRowsShown(sql);
   const { migrations, unknown, outdated } = status;
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
   const isNone = unknown === 0 && missing === migrations.length;

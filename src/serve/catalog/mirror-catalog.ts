@@ -58,7 +58,9 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       const find = (sql: AnySql) => findRecord(sql, resource, id);
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
-      const record = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
+      const read = isWhole ? await mirror.read(find) : undefined;
+      // Of sessions that a pooler lends, only a transaction has our settings: Postgres then refuses what a policy hides.
+      const record = read ?? (await mirror.snapshot(find));
       if (record === undefined) {
         if (unready !== undefined) throw unready;
         await mirror.read((sql) => assertNotQuarantined(sql, resource, id));

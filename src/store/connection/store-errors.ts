@@ -165,6 +165,11 @@ const BY_WORDS: readonly [RegExp, Meaning][] = [
   [/create temporary tables/, { hint: "run `grant temporary on database NAME to ROLE`" }],
 ];
 
+/** Postgres refuses a statement from which a policy would hide rows, since each session of ours asks for that. */
+const ROW_SECURITY: Meaning = {
+  hint: "row level security hides its rows from this role: `docmirror doctor` names the tables and how to change that",
+};
+
 const BY_CLASS: Record<string, Meaning> = {
   "08": { hint: "the connection broke: try again" },
   "40": { hint: "it conflicted with other sessions: try again" },
@@ -212,7 +217,8 @@ export function toStoreError(error: unknown, doing: string): unknown {
   });
 }
 
-function meaningOf({ code, message }: { code: string; message: string }): Meaning | undefined {
+function meaningOf({ code, message, file }: Coded): Meaning | undefined {
+  if (file === "rls.c") return ROW_SECURITY;
   const byWords = BY_WORDS.find(([words]) => words.test(message))?.[1];
   // The reason for which the server ended the session (`driver/driver-socket.ts`).
   const lastWords = code === "CONNECTION_CLOSED" ? /\((\w{5})\)$/.exec(message)?.[1] : undefined;
@@ -277,7 +283,16 @@ function addressOf({ address, hostname, port }: AddressFacts): string | undefine
   return `${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
 }
 
-function findCoded(error: unknown) {
+interface Coded {
+  code: string;
+  message: string;
+  address: string | undefined;
+  isSetting: boolean;
+  /** Where the server found the fault, in its own source: the same in each language. */
+  file: unknown;
+}
+
+function findCoded(error: unknown): Coded | undefined {
   // Drizzle wraps the driver's error, and Node wraps one error for each address that it tried.
   for (let depth = 0; depth < 8 && error instanceof Error; depth++) {
     if ("code" in error && typeof error.code === "string") {
@@ -289,9 +304,9 @@ function findCoded(error: unknown) {
       const message = (error.message || facts.message).trim();
       // PgBouncer gives it the code of a broken connection, which would be worth another try.
       const code = message.includes("statement pooling mode") ? "STATEMENT_POOLING" : error.code;
-      // Where the server reads settings, as it names its source in each language.
-      const isSetting = facts.file === "guc.c" && ["42704", "22023"].includes(error.code);
-      return { code, message, address: addressOf(facts), isSetting };
+      const { file } = facts;
+      const isSetting = file === "guc.c" && ["42704", "22023"].includes(error.code);
+      return { code, message, address: addressOf(facts), isSetting, file };
     }
     error = error.cause;
   }

@@ -29,7 +29,7 @@ import {
   takeMigrationTurn,
 } from "./migration-ledger.ts";
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
-import { assertMayMigrate } from "./rights.ts";
+import { assertMayMigrate, assertRowsShown } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
 const LACKING_COLUMNS = statement("lacking_columns", import.meta.url);
@@ -180,9 +180,10 @@ async function applyMigrations(
 
 /** Changes nothing. Throws StoreError. */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
-  return withStoreErrors("read which migrations are applied", async () =>
-    judge(sql, await readSchema(sql), definitions),
-  );
+  return withStoreErrors("read which migrations are applied", async () => {
+    await assertRowsShown(sql, { quietly: true });
+    return judge(sql, await readSchema(sql), definitions);
+  });
 }
 
 /** The SQL that `migrate` would run. Empty when nothing is pending. */

@@ -52,6 +52,42 @@ export async function findLackingRights(sql: AnySql): Promise<{ sync: string[]; 
   return { sync: lackingFor("sync"), migrate: lackingFor("migrate") };
 }
 
+/** Row level security of a table, which binds the role of this session. `policies` names them; empty: there is none, so all rows are hidden. */
+export interface HidingTable {
+  /** As in `mirror.builds`. */
+  table: string;
+  policies: string;
+}
+
+/** The tables from which this role may read, but not every row. With `quietly`, only in a session where nothing fails for it. */
+export async function findHidingTables(sql: AnySql, { quietly = false } = {}): Promise<HidingTable[]> {
+  return sql<HidingTable[]>`
+    select nspname || '.' || relname as table,
+      coalesce((select string_agg(polname, ', ' order by polname) from pg_policy where polrelid = relation.oid), '') as policies
+    from pg_class as relation join pg_namespace as space on space.oid = relnamespace
+    where nspname in ('mirror', 'sync', 'rollup', 'report') and relrowsecurity and row_security_active(relation.oid)
+      and has_table_privilege(relation.oid, 'select')
+      and not (${quietly} and current_setting('row_security') = 'off')
+    order by 1`;
+}
+
+/** What a person does about such tables. */
+export const SHOW_ROWS =
+  "as the owner, run `alter table NAME disable row level security` for each, or let a superuser run `alter role ROLE bypassrls`";
+
+/**
+ * Throws StoreError where rows of a table are hidden from this role. Our sessions make the server fail in that case, except for
+ * statements outside of transactions in sessions that a pooler lends: with `quietly` only these count.
+ */
+export async function assertRowsShown(sql: AnySql, options?: { quietly?: boolean }): Promise<void> {
+  const [hiding] = await findHidingTables(sql, options);
+  if (hiding === undefined) return;
+  throw new StoreError(
+    `could not use the database: row level security hides rows of ${hiding.table} from this role`,
+    { sqlstate: "42501", hint: SHOW_ROWS },
+  );
+}
+
 /** Throws StoreError where a schema that is there belongs to another role than that of this session. */
 export async function assertMayMigrate(sql: AnySql): Promise<void> {
   const [other] = await sql<{ name: string; role: string; owner: string }[]>`

@@ -11,7 +11,7 @@ const GOOD = [
     "0,30 22-2 * jan,December Fri-Mon",
   ],
   ...["0-59/7 0 1,15 */2 0-7", "0 0 29 2 *", "0 0 L * *", "0 0 15W * *", "0 0 * * 1#2", "0 0 ? * 5L"],
-  ...["@daily", "@Midnight"],
+  ...["0 3 1,15 * 1", "0 3 8 * 0", "0 3 */2 * *", "0 3 ? * */2", "@daily", "@Midnight"],
 ];
 
 describe("findCronFaults", () => {
@@ -54,6 +54,18 @@ describe("findCronFaults", () => {
     ["@dayly", "there is no @dayly; write @hourly, @daily, @weekly, @monthly or @yearly"],
   ])("%j: %s", (line, fault) => {
     expect(findCronFaults(line)).toEqual([fault]);
+  });
+
+  it.each([
+    ["0 3 */2 * 1", "*/2", "1-31"],
+    ["0 3 1 * */2", "*/2", "0-6"],
+    ["0 3 *,1 * 2", "*,1", "1-31"],
+    ["0 3 1,* * 2", "1,*", "1-31"],
+    ["0 0 3 */2 * mon", "*/2", "1-31"],
+  ])("refuses %j, which crons read in two ways", (line, field, range) => {
+    expect(findCronFaults(line)).toEqual([
+      `crons read ${field} beside another day field in two ways: write ${range} for its star, which is due on either, or give one of the two fields`,
+    ]);
   });
 
   it("names every field at fault", () => {

@@ -182,8 +182,8 @@ test("the next runs name each job with its line, its zone and the next moment", 
   ]);
 });
 
-test("a line that never comes round has no moment", { tags: ["long"] }, () => {
-  const findNextRuns = createNextRuns({ ...SETTINGS, syncCron: "0 0 29 2 1#1" });
+test("a line that never comes round has no moment", () => {
+  const findNextRuns = createNextRuns({ ...SETTINGS, syncCron: "0 0 31W 2 *" });
   expect(findNextRuns(new Date("2026-01-01T00:00:00Z"))[0]?.due_at).toBeNull();
 });
 
