@@ -17,8 +17,9 @@ import {
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
+import { type Change, findChanges, hasFields, recordChanges, toLog } from "./record-changes.ts";
 import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
+import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -28,7 +29,6 @@ import {
   UNRESOLVED_REFERENCES,
   URI_KEYS,
 } from "./tables.ts";
-import { keepUnread } from "./unread-fields.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
@@ -123,22 +123,28 @@ export async function loadRecords(
   };
 }
 
-/** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
+const STATE = { name: "state", column: "state" };
+
+/**
+ * Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. A reply that says
+ * nothing of the state is no sighting.
+ */
 async function leaveOutStale(
   tx: TransactionSql,
   sorted: SortedRecords,
   { runId, isFinal = isKnownFinal }: TransitionFacts,
 ) {
+  const showsState = ({ record }: ObservedRecord) => !isSilent(record, STATE);
   const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
-  const open = sorted.unchanged.filter(isOpen);
-  const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toSighting));
+  const open = sorted.unchanged.filter((one) => showsState(one) && isOpen(one));
+  const stale = await findStale(tx, runId, [...sorted.changed, ...open].filter(showsState).map(toSighting));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
   const late = sorted.changed.filter((one) => !isFresh(one));
   sorted.unchanged.push(...late);
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
-  const known = [...sorted.changed, ...open.filter(isFresh)];
-  const added = sorted.added.map((one) => ({ ...toSighting(one), isAdded: true }));
+  const known = [...sorted.changed.filter(showsState), ...open.filter(isFresh)];
+  const added = sorted.added.filter(showsState).map((one) => ({ ...toSighting(one), isAdded: true }));
   return { moving: [...added, ...known.map(toSighting)], stale: late.length };
 }
 
@@ -162,8 +168,8 @@ async function replaceChanged(
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
-  const rows = changed.map(toRow);
-  await keepUnread(tx, resource, rows);
+  const rows = changed.map((one) => leaveOutSilent(resource, one.record, toRow(one)));
+  await mergeExtras(tx, resource, rows);
   const changes = await findChanges(tx, resource, changed, rows, users);
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
@@ -171,20 +177,29 @@ async function replaceChanged(
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
   await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
-  const ids = changed.map(idOf);
   if (resource === "build") {
-    await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
-    // Logs that were removed come back. The log of a build in which no field differs stays away.
+    const logs = changed.map(({ record }) => toLog(record));
+    await replaceRows(tx, BUILD_LOGS, logs, []);
+    // Logs that were removed come back, where all of their texts did. The log of a build in which no field differs stays away.
+    const whole = logs.filter((log) => BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));
+    const mayReturn = whole.map((log) => String(log.build_id)).filter((id) => differing.has(id));
     const back = await tx<{ build_id: string }[]>`
-      delete from mirror.archived_logs where build_id = any (${[...differing]}::text[]) returning build_id`;
+      delete from mirror.archived_logs where build_id = any (${mayReturn}::text[]) returning build_id`;
     const returned = new Set(back.map((row) => row.build_id));
-    const logs = changed.filter(({ record }) => returned.has(record.id)).map(toLog);
-    await addRows(tx, BUILD_LOGS, logs, facts.method);
+    await addRows(
+      tx,
+      BUILD_LOGS,
+      logs.filter((log) => returned.has(String(log.build_id))),
+      facts.method,
+    );
   }
-  if (resource === "project")
+  const silent = changed.map(({ record }) => ({ id: record.id, fields: silentFields(resource, record) }));
+  if (resource === "project") {
+    const ids = silent.filter(({ fields }) => !fields.includes("users")).map(({ id }) => id);
     await tx`delete from mirror.project_users where project_id = any (${ids}::text[])`;
+  }
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
-  await replaceUnresolved(tx, resource, ids, unresolved, facts.method);
+  await replaceUnresolved(tx, resource, silent, unresolved, facts.method);
   return { changes, equal: equal.length };
 }
 
@@ -208,7 +223,6 @@ async function restoreReturned(
 }
 
 const idOf = ({ record }: ObservedRecord): string => record.id;
-const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
 async function loadDependentRows(
   tx: TransactionSql,
@@ -216,7 +230,13 @@ async function loadDependentRows(
   sorted: SortedRecords,
   { keys, method }: LoadFacts,
 ) {
-  if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), method);
+  if (resource === "build")
+    await addRows(
+      tx,
+      BUILD_LOGS,
+      sorted.added.map(({ record }) => toLog(record)),
+      method,
+    );
   if (resource === "project") {
     const users = [...sorted.added, ...sorted.changed].flatMap(({ record: { id, references } }) =>
       references.map(({ position, uri, target }) => {
@@ -268,17 +288,21 @@ function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: Know
   });
 }
 
-/** A reference to a record that upstream does not have stays `gone`: a change of the referring record says nothing about it. */
+/**
+ * A reference to a record that upstream does not have stays `gone`: a change of the referring record says nothing about it.
+ * `records`: those that changed, each with the fields of which it says nothing.
+ */
 async function replaceUnresolved(
   tx: TransactionSql,
   resource: Resource,
-  ids: readonly string[],
+  records: readonly { id: string; fields: readonly string[] }[],
   rows: readonly TableRow[],
   method: WriteMethod,
 ): Promise<void> {
   const removed = await tx<{ status: string; target: string; checkedAt: string | null }[]>`
-    delete from mirror.unresolved_references
-    where resource = ${resource} and record_id = any (${ids as string[]}::text[])
+    delete from mirror.unresolved_references as reference
+    using jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) as changed (id text, fields jsonb)
+    where resource = ${resource} and record_id = changed.id and not changed.fields ? field
     returning status, concat(target_resource, '/', target_key) as target,
       to_char(checked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "checkedAt"`;
   const gone = new Map(

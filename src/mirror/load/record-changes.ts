@@ -1,9 +1,11 @@
 import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
 import type { ObservedRecord, StoredUsers } from "./compare-records.ts";
+import { leaveOutSilent, silentFields } from "./silent-fields.ts";
 import { RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
-import { jsonRows } from "./write-rows.ts";
+import { mergedRows } from "./write-rows.ts";
 
 const LOG_CHANGES = statement<{ id: string; field: string; before: unknown; after: unknown }>(
   "log_changes",
@@ -42,23 +44,21 @@ export async function findChanges(
   rows: readonly TableRow[],
   users: StoredUsers,
 ): Promise<Change[]> {
-  const spec = RECORD_TABLES[resource];
-  const stored = recordsAs(resource, "stored");
+  const known = recordsAs(resource, "known");
   const incoming = recordsAs(resource, "incoming");
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
   // with it: a query about the past needs the record that the old URI named.
   type Fields = string | null;
   const compared = await composed(tx)<{ id: string; before: Fields; after: Fields }>`
     select ${incoming.id}, before::text, after::text
-    from jsonb_populate_recordset(null::${spec.table}, ${jsonRows(spec, rows)}::text::jsonb) as ${incoming}
-    join ${spec.table} as ${stored} on ${stored.id} = ${incoming.id}
+    from ${mergedRows(RECORD_TABLES[resource], rows)}
     cross join lateral (
-      select jsonb_object_agg(key, to_jsonb(${stored}) -> key) as before, jsonb_object_agg(key, value) as after
+      select jsonb_object_agg(key, to_jsonb(${known}) -> key) as before, jsonb_object_agg(key, value) as after
       from jsonb_each(to_jsonb(${incoming}))
-      where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${stored}) -> key
+      where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${known}) -> key
         and (key <> all (${compose.param(URI_KEYS[resource])}::text[])
           or to_jsonb(${incoming}) -> replace(key, '_id', '_uri')
-            is distinct from to_jsonb(${stored}) -> replace(key, '_id', '_uri'))
+            is distinct from to_jsonb(${known}) -> replace(key, '_id', '_uri'))
     ) as difference`;
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
@@ -71,6 +71,10 @@ export async function findChanges(
   return [...changes.values()];
 }
 
+/** The long texts of a build, without those of which its record says nothing. */
+export const toLog = (record: NormalizedRecord): TableRow =>
+  leaveOutSilent("build", record, { build_id: record.id, ...record.logs });
+
 /** As text, because the driver would change large numbers. */
 const readFields = (json: string | null) =>
   parseJson(json ?? "{}", { isExact: true }) as Record<string, unknown>;
@@ -80,7 +84,7 @@ async function addLogChanges(
   observed: readonly ObservedRecord[],
   changes: Map<string, Change>,
 ): Promise<void> {
-  const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
+  const logs = observed.map(({ record }) => toLog(record));
   for (const { id, field, before, after } of await LOG_CHANGES(tx, { logs: JSON.stringify(logs) }))
     addField(changes, id, field, before, after);
 }
@@ -91,6 +95,7 @@ function addUserChanges(
   changes: Map<string, Change>,
 ): void {
   for (const { record } of observed) {
+    if (silentFields("project", record).includes("users")) continue;
     const before = stored.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
     const isSame = JSON.stringify(before) === JSON.stringify(after);

@@ -1,10 +1,10 @@
 import { jsonText } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed, type TransactionSql } from "../../store/connection/sql.ts";
-import type { Extra } from "../../store/schema/columns.ts";
+import { composed, type TransactionSql } from "../../store/connection/sql.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { PLANS } from "../normalize/record-plan.ts";
-import { columnOf, RECORD_TABLES, recordsAs, type TableRow } from "./tables.ts";
+import { isUnread } from "./silent-fields.ts";
+import { columnOf, RECORD_TABLES, recordsAs } from "./tables.ts";
 
 /** A field, and a value of it that could not be read. */
 interface OddField {
@@ -94,25 +94,4 @@ export function createUnreadFields(): UnreadFields {
     unnamed: () =>
       [...unnamed].flatMap(([key, one]) => (named.has(key) || found.get(key)?.wasRead ? [] : [one])),
   };
-}
-
-const isUnread = (extra: Extra | null, field: string) =>
-  extra?.values !== undefined && Object.hasOwn(extra.values, field);
-
-/** Puts the stored values into rows whose columns are null only because a value could not be read. `extra` has what came. */
-export async function keepUnread(tx: TransactionSql, resource: Resource, rows: readonly TableRow[]) {
-  const unread = rows.flatMap((row) =>
-    fieldsOf(resource)
-      .filter(({ name, column }) => row[column] === null && isUnread(row.extra as Extra | null, name))
-      .map((field) => ({ row, field })),
-  );
-  if (unread.length === 0) return;
-  const record = recordsAs(resource, "record");
-  const stored = await composed(tx)<{ id: string; values: Record<string, unknown> }>`
-    select ${record.id}, to_jsonb(${record}) as values from ${RECORD_TABLES[resource].table} as ${record}
-    where ${record.id} = any (${compose.param(unread.map(({ row }) => row.id))}::text[])`;
-  const values = new Map(stored.map((one) => [one.id, one.values]));
-  for (const { row, field } of unread)
-    for (const key of [field.column, ...(field.kind === "uri" ? [`${field.name}_id`] : [])])
-      row[key] = values.get(String(row.id))?.[key] ?? null;
 }

@@ -72,7 +72,9 @@ function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
   })();
 }
 
-/** Replaces rows by id. The columns in `keep` are not changed. */
+/**
+ * Replaces rows by id. The columns in `keep` are not changed, nor is a column for which a row has no value: null is one.
+ */
 export async function replaceRows(
   tx: TransactionSql,
   spec: TableSpec,
@@ -87,12 +89,19 @@ export async function replaceRows(
     .map((name) => compose`${name} = incoming.${name}`);
   await composed(tx)`
     update ${table} as stored set ${compose.join(assignments, compose`, `)}
-    from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb) as incoming
-    where stored.${key} = incoming.${key}`;
+    from ${mergedRows(spec, rows)} where stored.${key} = incoming.${key}`;
 }
 
-/** Rows for `jsonb_populate_recordset`, with the columns of the table alone. A bytea is written as `\\x…`. */
-export function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
+/** `incoming`: the stored rows with these ids, as `known`, with the values of these rows. A column without a value stays as it is. */
+export function mergedRows(spec: TableSpec, rows: readonly TableRow[]) {
+  const [key = ""] = spec.columns.map(({ name }) => name);
+  return compose`jsonb_array_elements(${jsonRows(spec, rows)}::text::jsonb) as given (row)
+    join ${spec.table} as known on known.${nameOf(columnOf(spec.table, key))} = given.row ->> ${key}
+    cross join lateral jsonb_populate_record(known, given.row) as incoming`;
+}
+
+/** Rows as JSON, with the columns of the table alone. A bytea is written as `\\x…`. */
+function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
   return toJson(
     rows.map((row) =>
       Object.fromEntries(

@@ -101,7 +101,7 @@ describe("a check by sample", () => {
     ["build", "output", "update mirror.build_logs set output = output || ' ' where build_id = '$'"],
     ["project", "users", "delete from mirror.project_users where project_id = '$'"],
     ["version", "identifier", "update mirror.versions set identifier = null where id = '$'"],
-    ["user", "shoes", `update mirror.users set extra = '{"values":{"shoes":41}}' where id = '$'`],
+    ["user", "last_name", "update mirror.users set last_name = last_name || '!' where id = '$'"],
   ] as const;
   it("finds each wrong value once, with that of the service", { tags: ["long"] }, async () => {
     const { sql, verify, idOf } = await start();
