@@ -53,7 +53,7 @@ from report.failing_on((select max(day) - 7 from report.success_rate_daily where
   count(*) filter (where turn = 'born broken') as born_broken,
   count(distinct project_id) filter (where turn = 'broke' and project_id <> '-1') as projects_broke
 from (
-  select project_id, broke_at as at, case when worked_before then 'broke' else 'born broken' end as turn from report.recoveries
+  select project_id, broke_at as at, case when worked_before then 'broke' else 'born broken' end as turn from report.streaks
   union all
   select project_id, recovered_at, 'fixed' from report.recoveries
 ) as turns

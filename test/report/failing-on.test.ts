@@ -80,8 +80,9 @@ describe("of builds at midnight", () => {
       sql.unsafe(`
         insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
         values ('1', 'pip', 'list', true, now(), now(), '');
-        insert into mirror.builds (id, date, state, success, type, project_id, first_seen_at, changed_at, record_hash)
-        select id, date::timestamp, 'finished', success, type, '1', now(), now(), '' from (values
+        insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash) values ('1', 'latest', '1', now(), now(), '');
+        insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+        select id, date::timestamp, 'finished', success, type, '1', '1', now(), now(), '' from (values
           ('1', '2025-03-01 10:00', false, 'html'), ('2', '2025-03-03 00:00', true, 'html'), ('3', '2025-03-03 00:00', false, 'pdf')
         ) as of (id, date, success, type)`),
     ),

@@ -33,6 +33,7 @@ import {
   projectStates,
   recoveries,
   seriesColumns,
+  streaks,
 } from "./model/series.ts";
 import {
   dayOf,
@@ -91,7 +92,8 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     project_states: projectStates(raw, facts),
-    recoveries: recoveries(facts, coveredThrough),
+    streaks: streaks(facts, coveredThrough),
+    recoveries: recoveries(streaks(facts, coveredThrough)),
     time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
     broke_daily: brokeDaily(facts, calendar),

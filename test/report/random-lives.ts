@@ -41,6 +41,9 @@ export interface Life {
   log: InsertedRow | null;
 }
 
+/** The version that a build had before the service sent null in its place. */
+export type Kept = { build_id: string; version_id: string } | null;
+
 interface LifeOptions {
   hasDate: boolean;
   failShare: number;
@@ -81,7 +84,7 @@ export function createRandomLives(random: Random) {
   }
 
   /** A build that nobody has seen before. */
-  function newBuild(): Life & { build: InsertedRow } {
+  function newBuild(): Life & { build: InsertedRow; kept: Kept } {
     const burst = random.chance(0.3) ? bursts[random.int(bursts.length)] : undefined;
     const hour = burst?.hour ?? random.int(HOURS);
     const project_id = burst ? String(1 + random.int(burst.projects)) : idsOf(PROJECTS, 0.03);
@@ -105,7 +108,9 @@ export function createRandomLives(random: Random) {
     };
     const { type, version_id } = build;
     earlier.push({ date: build.date, type, project_id: build.project_id, version_id });
-    return { ...liveOf(build.id, bornAt, { hasDate: reading !== null, failShare }), build };
+    const had = version_id === null ? idsOf(VERSIONS, 0.3) : null;
+    const kept = had === null ? null : { build_id: build.id, version_id: had };
+    return { ...liveOf(build.id, bornAt, { hasDate: reading !== null, failShare }), build, kept };
   }
 
   /** What a build comes to, after the state that it was last seen in. */

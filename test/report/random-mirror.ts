@@ -32,6 +32,7 @@ export function createRandomMirror(random: Random) {
   async function add(sql: Sql, builds: number): Promise<void> {
     const made = Array.from({ length: builds }, () => lives.newBuild());
     await insertTables(sql, { "mirror.builds": made.map(({ build, state }) => ({ ...build, ...state })) });
+    await insertTables(sql, { "mirror.kept_versions": made.flatMap(({ kept }) => kept ?? []) });
     await writeLives(sql, made);
   }
 

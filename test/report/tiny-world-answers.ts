@@ -242,7 +242,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.
   // The default version of project 1 is stable, and project 2 names none, so latest.
-  recoveries: [
+  streaks: [
     `first_failed_build_id | project_id | project_slug | version_id | version_slug | type   | failures | broke_at               | failed_after           | failed_before          | error_class
      2                     | 1          | pip          | 11         | latest       | html   | 2        | 2024-12-31 00:30:00+00 | 2024-12-31 00:30:00+00 | 2024-12-31 01:30:00+00 | dependency
      5                     | 1          | pip          | 11         | latest       | html   | 1        | 2025-01-02 06:00:00+00 | 2025-01-02 07:00:00+00 | 2025-01-02 08:00:00+00 | unclassified
@@ -252,15 +252,24 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      14                    | 2          | 2            | 21         | latest       | html   | 1        | 2024-03-10 08:30:00+00 | 2024-03-10 07:30:00+00 | 2024-03-10 09:00:00+00 | dependency
      22                    | 3          | gone         | 31         | 31           | html   | 1        | 2025-01-05 23:00:00+00 | 2025-01-05 23:00:00+00 | 2025-01-05 23:00:40+00 | dependency
      12                    | -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 2025-01-03 00:00:00+00 | 2025-01-03 00:00:50+00 | memory`,
-    `first_failed_build_id | recovered_build_id | recovered_at           | recovered_after        | recovered_before       | recovery_s_min | recovery_s_max | is_open | is_overlapped | hours_to_recover | reference                                | is_main
-     2                     | 4                  | 2025-01-01 12:00:00+00 | 2025-01-01 12:10:00+00 | 2025-01-01 12:15:00+00 | 124800         | 128700         | false   | false         | 35.5             | ·                                        | false
-     5                     | 6                  | 2025-01-02 06:10:00+00 | 2025-01-02 06:20:00+00 | 2025-01-02 06:30:00+00 | 0              | 0              | false   | true          | 1/6              | ·                                        | false
-     7                     | ·                  | ·                      | ·                      | ·                      | 100200         | ·              | true    | false         | ·                | ·                                        | false
-     9                     | 10                 | 2025-01-02 12:00:00+00 | 2025-01-02 12:00:00+00 | 2025-01-02 13:00:00+00 | 0              | ·              | false   | true          | 0                | ·                                        | false
-     23                    | ·                  | ·                      | ·                      | ·                      | 280200         | ·              | true    | false         | ·                | ·                                        | true
-     14                    | 13                 | 2024-11-03 07:30:00+00 | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 20559000       | 20565000       | false   | false         | 5711             | ·                                        | true
-     22                    | ·                  | ·                      | ·                      | ·                      | 284360         | ·              | true    | false         | ·                | ·                                        | false
-     12                    | ·                  | ·                      | ·                      | ·                      | 539950         | ·              | true    | false         | ·                | /api/v1/project/90/ /api/v1/version/901/ | false`,
+    `first_failed_build_id | recovered_build_id | recovered_at           | recovered_after        | recovered_before       | recovery_s_min | recovery_s_max | is_open | is_overlapped | hours_to_recover | reference                                | is_main | is_deleted
+     2                     | 4                  | 2025-01-01 12:00:00+00 | 2025-01-01 12:10:00+00 | 2025-01-01 12:15:00+00 | 124800         | 128700         | false   | false         | 35.5             | ·                                        | false   | false
+     5                     | 6                  | 2025-01-02 06:10:00+00 | 2025-01-02 06:20:00+00 | 2025-01-02 06:30:00+00 | 0              | 0              | false   | true          | 1/6              | ·                                        | false   | false
+     7                     | ·                  | ·                      | ·                      | ·                      | 100200         | ·              | true    | false         | ·                | ·                                        | false   | false
+     9                     | 10                 | 2025-01-02 12:00:00+00 | 2025-01-02 12:00:00+00 | 2025-01-02 13:00:00+00 | 0              | ·              | false   | true          | 0                | ·                                        | false   | false
+     23                    | ·                  | ·                      | ·                      | ·                      | 280200         | ·              | true    | false         | ·                | ·                                        | true   | true
+     14                    | 13                 | 2024-11-03 07:30:00+00 | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 20559000       | 20565000       | false   | false         | 5711             | ·                                        | true   | false
+     22                    | ·                  | ·                      | ·                      | ·                      | 284360         | ·              | true    | false         | ·                | ·                                        | false   | true
+     12                    | ·                  | ·                      | ·                      | ·                      | 539950         | ·              | true    | false         | ·                | /api/v1/project/90/ /api/v1/version/901/ | false   | false`,
+  ],
+  recoveries: [
+    `first_failed_build_id | recovered_build_id | is_open
+     2                     | 4                  | false
+     5                     | 6                  | false
+     7                     | ·                  | true
+     9                     | 10                 | false
+     14                    | 13                 | false
+     12                    | ·                  | true`,
   ],
   // From the latest repair, that of build 14 after 238 days less an hour, to build 10, which has the date of build 9. Open ones were known to be
   // broken for 28 h (7), 60 h (23, whose version was deleted then), 61 h (22, whose project was) and 150 h (12). Of all eight 7/8 go on after 0 h,

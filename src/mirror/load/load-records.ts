@@ -174,6 +174,7 @@ async function replaceChanged(
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
+  if (resource === "build") await keepVersions(tx, rows);
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
   await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
@@ -201,6 +202,16 @@ async function replaceChanged(
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, silent, unresolved, facts.method);
   return { changes, equal: equal.length };
+}
+
+/** The service names no version any more for the builds of one that was deleted. */
+async function keepVersions(tx: TransactionSql, rows: readonly TableRow[]): Promise<void> {
+  const unnamed = rows.filter(({ version_uri }) => !version_uri).map(({ id }) => String(id));
+  if (unnamed.length === 0) return;
+  await tx`
+    insert into mirror.kept_versions (build_id, version_id)
+    select id, version_id from mirror.builds where id = any (${unnamed}::text[]) and version_id is not null
+    on conflict (build_id) do update set version_id = excluded.version_id`;
 }
 
 async function restoreReturned(

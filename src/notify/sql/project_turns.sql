@@ -28,12 +28,12 @@ with mark as (
     select from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
   ) as build
   cross join lateral (
-    select project_slug, default_version from report.dim_projects
+    select project_slug from report.dim_projects
     where project_id = turn.project_id and not is_deleted offset 0
   ) as project
   cross join lateral (
     select version_slug from report.dim_versions
-    where version_id = turn.version_id and not is_deleted and rollup.is_main(version_slug, project.default_version) offset 0
+    where version_id = turn.version_id and project_id = turn.project_id and not is_deleted and is_main offset 0
   ) as version
   cross join lateral (
     select error_line from rollup.builds where build_id = turn.build_id offset 0

@@ -39,12 +39,12 @@ export async function findFeedEvents(tx: TransactionSql, { now, at, day }: PageM
     from (
       (select 'broke' as kind, first_failed_build_id as build_id, broke_at as at,
          project_slug, version_slug, type, failures, broke_at
-       from report.recoveries as streak
+       from report.streaks as streak
        where broke_at < ${last} and ${isShown}
        order by broke_at desc limit ${MOST_EVENTS})
       union all
       (select 'fixed', recovered_build_id, recovered_at, project_slug, version_slug, type, failures, broke_at
-       from report.recoveries as streak
+       from report.streaks as streak
        where recovered_at < ${last} and ${isShown}
        order by recovered_at desc limit ${MOST_EVENTS})
     ) as event

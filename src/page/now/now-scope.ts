@@ -11,7 +11,7 @@ import { askForRising } from "../parts/rising.ts";
 const build = relation("fact_builds");
 const failing = relation("failing_projects");
 const open = relation("open_builds");
-const streak = relation("recoveries");
+const streak = relation("streaks");
 const byType = relation("success_rate_by_type");
 const daily = relation("success_rate_daily");
 const date = relation("dim_dates");
@@ -52,7 +52,7 @@ export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
 export const seriesOn = (day: string): SQL => sql`
   select fails.*, streak.is_main, streak.worked_before as worked, broke.error_line
   from report.failing_on(${day}::date) as fails
-  join report.recoveries as streak using (first_failed_build_id)
+  join report.streaks as streak using (first_failed_build_id)
   left join report.fact_builds as broke on broke.build_id = fails.first_failed_build_id`;
 
 /** `report.failing_projects`; of a past day the rows that it would have had at its end, in its order of what is worst. */
@@ -178,7 +178,7 @@ limit 1`;
 select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
   count(distinct ${streak.project_id}) filter (where ${streak.worked_before}) as had_worked,
-  count(distinct ${streak.project_id}) filter (where ${streak.is_open} or ${streak.recovered_at} > ${now}) as still_failing
+  count(distinct ${streak.project_id}) filter (where ${streak.is_open} and not ${streak.is_deleted} or ${streak.recovered_at} > ${now}) as still_failing
 from ${streak}
 where ${since(streak.broke_at, "29 days")}
 group by days_before

@@ -145,13 +145,13 @@ export interface BuiltSeries extends Series {
 
 /** The versions and formats, in the order of the list. */
 export function askForSeries(scope: ProjectScope): Asks<BuiltSeries> {
-  const { id, mainVersion } = scope.subject;
+  const { id } = scope.subject;
   const of = relation("dim_versions", "version");
   const broken = relation("failing_now", "failing");
   return ask`
 select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
   ${broken.first_failed_build_id} is not null as is_failing,${onPage` count(*) over () as total,`}
-  ${of.version_slug} = ${mainVersion} and series.type = 'html' and not ${of.is_deleted} as is_main
+  ${of.is_main} and ${of.project_id} = ${id} and series.type = 'html' and not ${of.is_deleted} as is_main
 from (
   select ${pick(build, "version_id", "type", "reference")}, count(*) as builds, count(${build.succeeded}) as finished,
     coalesce(sum(${build.succeeded}), 0) as succeeded, max(${build.triggered_at}) as last_triggered_at

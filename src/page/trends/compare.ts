@@ -28,7 +28,7 @@ import { type Column, renderListTable } from "../parts/tables.ts";
 import { askForKindsOf, askForTrouble } from "./breakdown.ts";
 import { askForDays, CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 
-const streak = relation("recoveries");
+const streak = relation("streaks");
 const MOST_KINDS = 2;
 
 /** The rate against that of the period before, and the changes of the kinds of error. */

@@ -34,7 +34,7 @@ export const lateOf = (period: Period): Period => ({
 const build = relation("fact_builds");
 const daily = relation("success_rate_daily");
 const plain = relation("success_rate_without_platform");
-const streak = relation("recoveries");
+const streak = relation("streaks");
 const turn = relation("broke_daily");
 
 /** A day with its outcomes, and how many versions and formats broke and were fixed. */

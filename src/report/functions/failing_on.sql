@@ -8,7 +8,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
   SELECT streak.project_id, streak.project_slug, streak.version_id, streak.version_slug, streak.type, streak.broke_at,
     streak.first_failed_build_id, streak.error_class, streak.recovered_at, streak.reference
-  FROM report.recoveries AS streak
+  FROM report.streaks AS streak
   LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
   LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
   CROSS JOIN LATERAL (SELECT (of_day + 1)::timestamp AT TIME ZONE 'UTC' AS at) AS ended

@@ -1,5 +1,5 @@
 -- The streaks of failures of one series: of all its builds, or of those since a moment. A streak that is under way at that moment is
--- cut there. Builds that name neither project nor version may belong to several series, so they have no streaks. The builds are
+-- cut there. Builds that name no version may belong to several series, so they have no streaks. The builds are
 -- read from their index, in its order, which has the default collation for types; the rows of builds are read for the ends alone.
 CREATE OR REPLACE FUNCTION rollup.streaks_of(of_project text, of_version text, of_type text, of_reference text, since timestamptz)
 RETURNS TABLE (

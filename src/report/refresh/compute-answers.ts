@@ -220,6 +220,9 @@ export async function computeChanges(
     return { changed: 0, repaired: null, isFull: false };
   }
   await run(TAKE_TOUCHED);
+  // The builds of a version that went, or came back.
+  const kept = "mirror.kept_versions where version_id in (select id from touched where resource = 'version')";
+  await run(touchBuilds(kept));
   if (reclassify) await run(touchBuilds("rollup.builds where failed = 1"));
   // A date that was beyond tomorrow is not any more.
   if (isAheadOver) await run(touchBuilds("rollup.builds where ahead_until <= now()"));

@@ -5,7 +5,8 @@ export const PROJECT = {
 } as const;
 
 export const VERSION = {
-  version_id: "The version's id; '-1' where it is not known.",
+  version_id:
+    "The version's id, also where the service no longer names it because it was deleted; '-1' where it is not known.",
   version_slug: "The version's slug, such as latest; '(unknown)' where it is not known.",
 } as const;
 
@@ -18,7 +19,7 @@ export const SERIES_COLUMNS = { ...PROJECT, ...VERSION, ...TYPE } as const;
 export const REFERENCE = {
   reference:
     "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; " +
-    "'(none)' where a build names neither. Null where nothing unknown is named.",
+    "'(none)' where a build names no version, which may be one of any series. Null where nothing unknown is named.",
 } as const;
 
 export const RATE = {

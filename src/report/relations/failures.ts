@@ -57,6 +57,32 @@ const LAST_ERROR = {
   error_line: "The error line of the last failure.",
 } as const;
 
+/** The columns of a streak of failures, up to the next success. */
+const STREAK_COLUMNS = {
+  ...SERIES_COLUMNS,
+  failures: "Consecutive finished builds that failed.",
+  first_failed_build_id: "The first of these failures.",
+  broke_at: "When it was triggered; null where it has no date.",
+  failed_after: "The first failure finished after this moment; null where nothing is known.",
+  failed_before: "The first failure was seen finished at this moment.",
+  recovered_build_id:
+    "The success that ended the streak; null while there is none, and so are the columns about it.",
+  recovered_at: "When that success was triggered.",
+  recovered_after: "That success finished after this moment; null where nothing is known.",
+  recovered_before: "That success was seen finished at this moment.",
+  hours_to_recover:
+    "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
+  recovery_s_min:
+    "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
+  recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
+  is_open: "True while no later build of the series has succeeded.",
+  is_overlapped: "True where the success was triggered after the failure, but may have finished before it.",
+  error_class: "The error class of the first failure.",
+  worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
+  ...REFERENCE,
+  is_main: "Whether this is the main documentation: html of the default version.",
+} as const;
+
 export const FAILURE_RELATIONS = {
   failing_now: declareRelation({
     answers:
@@ -145,33 +171,25 @@ export const FAILURE_RELATIONS = {
     order: ["project_slug", "project_id"],
     answer: ["project_slug", "state", "failing", "failing_since", "finished", "success_rate"],
   }),
-  recoveries: declareRelation({
-    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
+  streaks: declareRelation({
+    answers:
+      "What failed, from when to when? One row per streak of failures of a series, up to the next success, also of projects and " +
+      "versions that were deleted since.",
     columns: {
-      ...SERIES_COLUMNS,
-      failures: "Consecutive finished builds that failed.",
-      first_failed_build_id: "The first of these failures.",
-      broke_at: "When it was triggered; null where it has no date.",
-      failed_after: "The first failure finished after this moment; null where nothing is known.",
-      failed_before: "The first failure was seen finished at this moment.",
-      recovered_build_id:
-        "The success that ended the streak; null while there is none, and so are the columns about it.",
-      recovered_at: "When that success was triggered.",
-      recovered_after: "That success finished after this moment; null where nothing is known.",
-      recovered_before: "That success was seen finished at this moment.",
-      hours_to_recover:
-        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
-      recovery_s_min:
-        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
-      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
-      is_open: "True while no later build of the series has succeeded.",
-      is_overlapped:
-        "True where the success was triggered after the failure, but may have finished before it.",
-      error_class: "The error class of the first failure.",
-      worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
-      ...REFERENCE,
-      is_main: "Whether this is the main documentation: html of the default version.",
+      ...STREAK_COLUMNS,
+      is_deleted:
+        "True where its project or version is deleted: such a streak is over, also where it is_open.",
     },
+    key: ["first_failed_build_id"],
+    time: { column: "broke_at", span: "moment" },
+    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
+    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+  }),
+  recoveries: declareRelation({
+    answers:
+      "How long did repairs take? One row per streak of failures of a series, up to the next success, without those that the " +
+      "deletion of their project or version ended.",
+    columns: STREAK_COLUMNS,
     key: ["first_failed_build_id"],
     time: { column: "broke_at", span: "moment" },
     order: ["broke_at desc nulls last", "first_failed_build_id desc"],

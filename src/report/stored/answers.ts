@@ -35,7 +35,7 @@ export const rollupBuilds = rollup.table(
     type: text().notNull(),
     /**
      * The name by which the build called a project or version that the mirror lacks; empty where it named no such one, and
-     * `(none)` where it named neither of them at all, so that nothing says which series it belongs to.
+     * `(none)` where it named no version, so that nothing says which series it belongs to.
      */
     reference: text().notNull().default(""),
     state: text(),
@@ -261,7 +261,7 @@ const VERSIONS: Parts = {
     select version.version_id from touched
     join report.dim_projects as project on project.project_id = touched.id
     join report.dim_versions as version on version.project_id = touched.id
-    where resource = 'project' and version.is_main <> rollup.is_main(version.version_slug, project.default_version)`,
+    where resource = 'project' and version.is_main <> rollup.is_main(version.version_slug, coalesce(project.default_version, ''))`,
   scope: ["version_id"],
 };
 

@@ -4,7 +4,7 @@ CREATE OR REPLACE VIEW rollup.build_facts AS
 SELECT
   build.id AS build_id,
   coalesce(build.project_id, '-1') AS project_id,
-  coalesce(build.version_id, '-1') AS version_id,
+  coalesce(build.version_id, kept.version_id, '-1') AS version_id,
   left(coalesce(build.type, '(none)'), 100) AS type,
   build.state,
   judged.outcome,
@@ -32,10 +32,11 @@ SELECT
   build.deleted_at,
   CASE WHEN NOT coalesce(known.is_final, false) AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
   build.record_hash,
-  -- The same for all builds that may belong to one series. A long reference is cut, because an index holds it.
+  -- The same for all builds that may belong to one series. Those of a project that name no version may be of any of them. A long
+  -- reference is cut, because an index holds it.
   CASE
-    WHEN build.project_id IS NOT NULL AND build.version_id IS NOT NULL THEN ''
-    WHEN coalesce(build.project_id, build.version_id, of_project.uri, of_version.uri) IS NULL THEN '(none)'
+    WHEN coalesce(build.version_id, kept.version_id, nullif(of_version.uri, '')) IS NULL THEN '(none)'
+    WHEN build.project_id IS NOT NULL AND coalesce(build.version_id, kept.version_id) IS NOT NULL THEN ''
     WHEN length(concat(of_project.uri, of_version.uri)) > 300 THEN md5(concat_ws(' ', of_project.uri, of_version.uri))
     ELSE concat_ws(' ', of_project.uri, of_version.uri)
   END AS reference,
@@ -63,6 +64,11 @@ LEFT JOIN mirror.unresolved_references AS of_project ON build.project_id IS NULL
   AND (of_project.resource, of_project.field, of_project.position) = ('build', 'project', 0)
 LEFT JOIN mirror.unresolved_references AS of_version ON build.version_id IS NULL AND of_version.record_id = build.id
   AND (of_version.resource, of_version.field, of_version.position) = ('build', 'version', 0)
+-- The service sends no version any more for the builds of one that was deleted. They stay builds of that one.
+LEFT JOIN (
+  SELECT kept.build_id, kept.version_id FROM mirror.kept_versions AS kept
+  JOIN mirror.versions AS version ON version.id = kept.version_id AND version.deleted_at IS NOT NULL
+) AS kept ON nullif(build.version_uri, '') IS NULL AND kept.build_id = build.id
 LEFT JOIN mirror.build_transitions AS first ON first.build_id = build.id AND first.seq = 1
 -- The last transition to the state in which it ended. A LIMIT, or a subquery among the columns, would prevent parallel
 -- processes.

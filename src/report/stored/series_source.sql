@@ -1,5 +1,5 @@
 -- The last builds of each series are read from its index, also where all series are computed: one sort of all builds takes longer.
--- Builds that name neither project nor version may belong to several series, so nothing is said about their order.
+-- Builds that name no version may belong to several series, so nothing is said about their order.
 CREATE OR REPLACE VIEW rollup.series_source AS
 SELECT series.project_id, series.version_id, series.type, series.reference, series.builds, series.finished, series.succeeded,
   series.finished - series.succeeded AS failed, series.first_triggered_at, series.last_triggered_at,

@@ -67,6 +67,19 @@ export const builds = mirror.table(
   (table) => indexesOf(build, table),
 );
 
+/**
+ * The versions that builds had when the service sent null in their place, as it does once a version is deleted. Kept apart, because
+ * `builds` shows what was sent.
+ */
+export const keptVersions = mirror.table(
+  "kept_versions",
+  {
+    build_id: idText().primaryKey(),
+    version_id: idText().notNull(),
+  },
+  (table) => [index("kept_versions_version_id").on(table.version_id)],
+);
+
 /** The long texts of a build, in their own table so that scans of `builds` stay fast. */
 export const buildLogs = mirror.table("build_logs", {
   build_id: idText()

@@ -63,13 +63,14 @@ export interface Named {
   deletedAt: Micros | null;
   defaultVersion: string | null;
   isActive: boolean | null;
+  projectId: string | null;
 }
 
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
 export const UNKNOWN_ID = "-1";
 const UNKNOWN: Named = {
   ...{ id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)" },
-  ...{ isDeleted: false, deletedAt: null, defaultVersion: null, isActive: null },
+  ...{ isDeleted: false, deletedAt: null, defaultVersion: null, isActive: null, projectId: null },
 };
 
 /** In the order in which builds were triggered; those without a date come first. */
@@ -78,6 +79,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   const transitions = groupBy(raw.transitions, ({ id }) => id);
   const projects = new Map(raw.projects.map((one) => [one.id, named(one, one.name ?? one.slug ?? one.id)]));
   const versions = new Map(raw.versions.map((one) => [one.id, named(one, one.name)]));
+  const kept = new Map(raw.kept.map((one) => [one.build_id, versions.get(one.version_id)]));
   const open = new Map(raw.open.map((one) => [one.id, one]));
   const logs = new Map(raw.logs.map((one) => [one.id, one]));
   const rules = settings.rules
@@ -99,15 +101,18 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     const line = log ? findErrorLine(log) : null;
     const rule = rules.find(({ regex }) => line !== null && regex.test(line));
     const isOpen = outcome === "open" || (outcome === "unknown_state" && !isOver(build.state));
+    const last = build.version_uri ? undefined : kept.get(build.id);
+    const version =
+      build.version_id === null ? (last?.isDeleted ? last : undefined) : versions.get(build.version_id);
     const described = () => describeLine(settings.fingerprintOf(build.id, line), line);
     return {
       id: build.id,
       project: (build.project_id !== null && projects.get(build.project_id)) || UNKNOWN,
-      version: (build.version_id !== null && versions.get(build.version_id)) || UNKNOWN,
+      version: version ?? UNKNOWN,
       type: build.type ?? "(none)",
       state: build.state,
       outcome,
-      reference: referenceOf(build),
+      reference: referenceOf(build, version !== undefined),
       at,
       isAhead,
       isAmbiguous: reading?.isAmbiguous ?? false,
@@ -123,10 +128,11 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   return raw.builds.map(factOf).sort(inOrder);
 }
 
-function referenceOf({ project_id, version_id, project_uri, version_uri }: RawBuild): string | null {
+/** Null for a build that names no version. */
+function referenceOf({ project_id, project_uri, version_uri }: RawBuild, isKnown: boolean): string | null {
   const project = project_id === null ? project_uri : null;
-  const version = version_id === null ? version_uri : null;
-  if (project_id === null && version_id === null && project === null && version === null) return null;
+  const version = isKnown ? null : version_uri;
+  if (!isKnown && !version) return null;
   return [project, version].filter((uri) => uri !== null).join(" ");
 }
 
@@ -140,8 +146,8 @@ function named(
   { id, slug, isDeleted, deleted_at: deletedAt, ...more }: RawNamed,
   name: string | null,
 ): Named {
-  const { defaultVersion = null, isActive = null } = more;
-  return { id, slug: slug ?? id, name, isDeleted, deletedAt, defaultVersion, isActive };
+  const { defaultVersion = null, isActive = null, projectId = null } = more;
+  return { id, slug: slug ?? id, name, isDeleted, deletedAt, defaultVersion, isActive, projectId };
 }
 
 /** A build ends with a result, or by one of these words, which services write in their own ways. */

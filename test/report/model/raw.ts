@@ -8,6 +8,8 @@ export interface Raw {
   logs: RawLog[];
   projects: RawNamed[];
   versions: RawNamed[];
+  /** The versions that builds had when the service sent null in their place. */
+  kept: { build_id: string; version_id: string }[];
   open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
   refreshedAt: Micros;
   walks: { run_id: number; walk: string | null; started_at: Micros; finished_at: Micros | null }[];
@@ -50,6 +52,8 @@ export interface RawNamed {
   /** Of a project: the slug of its default version. */
   defaultVersion?: string | null;
   isActive?: boolean | null;
+  /** Of a version: its project. */
+  projectId?: string | null;
 }
 
 export async function readRaw(sql: Sql): Promise<Raw> {
@@ -75,7 +79,9 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     projects: await sql<RawNamed[]>`
       select id, slug, name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`
-      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, active as "isActive" from mirror.versions`,
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, active as "isActive",
+        project_id as "projectId" from mirror.versions`,
+    kept: await sql<Raw["kept"]>`select build_id, version_id from mirror.kept_versions`,
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`

@@ -76,7 +76,7 @@ export const allStreaks = (facts: readonly Fact[]): Streak[] => ratedSeries(fact
 export const isMain = (fact: Fact): boolean => isDefault(fact) && fact.type === "html";
 
 const isDefault = ({ project, version }: Fact): boolean =>
-  version.slug === (project.defaultVersion || "latest");
+  version.projectId === project.id && version.slug === (project.defaultVersion || "latest");
 
 /** What failed at the end of a day: of each series, the last build that was triggered until then. */
 export function failingOn(facts: readonly Fact[], day: string): Row[] {
@@ -169,7 +169,11 @@ function compare(a: Row, b: Row, columns: readonly string[]): number {
   return 0;
 }
 
-export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
+/** Those that no deletion ended. */
+export const recoveries = (all: readonly Row[]): Row[] =>
+  all.filter((row) => !(row.is_open && row.is_deleted)).map(({ is_deleted, ...row }) => row);
+
+export function streaks(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
   return allStreaks(facts).flatMap(({ failures, before, after }) => {
     const [first] = failures;
     if (!first) return [];
@@ -198,6 +202,7 @@ export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null
       broke_at: textOf(first.at),
       worked_before: before !== null,
       is_main: isMain(first),
+      is_deleted: first.project.isDeleted || first.version.isDeleted,
       hours_to_recover: tookUs === null ? null : tookUs / HOUR_US,
       ...referenceColumn(first),
     };
@@ -317,7 +322,7 @@ export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] 
       const own = factsOf.get(id) ?? [];
       const fails = failing.filter(({ project_id }) => project_id === id);
       const main = fails.filter(({ is_main }) => is_main === true);
-      const isKnown = own.some((fact) => isRated(fact) && !fact.version.isDeleted);
+      const isKnown = own.some((fact) => isRated(fact) && fact.reference !== null && !fact.version.isDeleted);
       const moments = own.flatMap(({ at }) => (at === null ? [] : [at]));
       return {
         project_id: id,

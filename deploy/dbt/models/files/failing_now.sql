@@ -1,4 +1,4 @@
-{%- set is_default = "coalesce(version.version_slug = coalesce(nullif(project.default_version, ''), 'latest'), false)" -%}
+{%- set is_default = "coalesce(version.is_main and version.project_id = streak.project_id, false)" -%}
 select streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type,
   {{ is_default }} and streak.type = 'html' as is_main, {{ is_default }} as is_default_version,
   version.is_active, streak.failures, streak.broke_at as failing_since, streak.first_failed_build_id, streak.last_failed_at,

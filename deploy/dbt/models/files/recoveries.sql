@@ -15,3 +15,5 @@ from {{ ref('streaks') }} as streak
 cross join {{ ref('as_of') }} as as_of
 left join {{ ref('projects') }} as project on project.project_id = streak.project_id
 left join {{ ref('versions') }} as version on version.version_id = streak.version_id
+-- A deletion ended the others.
+where streak.recovered_build_id is not null or not coalesce(project.is_deleted, false) and not coalesce(version.is_deleted, false)

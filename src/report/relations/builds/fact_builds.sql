@@ -1,6 +1,6 @@
 CREATE OR REPLACE VIEW report.fact_builds AS
 SELECT build.build_id, build.project_id, project.project_slug, project.project_name, build.version_id, version.version_slug,
-  version.version_name, build.type, rollup.is_main(version.version_slug, project.default_version) AND build.type = 'html' AS is_main, build.state, build.outcome,
+  version.version_name, build.type, coalesce(version.is_main AND version.project_id = build.project_id, false) AND build.type = 'html' AS is_main, build.state, build.outcome,
   build.succeeded, build.failed, build.triggered_at, build.triggered_on, calendar.week AS triggered_week, calendar.iso_week AS triggered_iso_week,
   calendar.month AS triggered_month, build.is_time_ambiguous, build.finished_after, build.finished_before, build.duration_s_min,
   build.duration_s_max,

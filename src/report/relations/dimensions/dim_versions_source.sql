@@ -10,7 +10,7 @@ SELECT version.id AS version_id, coalesce(version.project_id, '-1') AS project_i
     WHEN identifier ~* '^[0-9a-f]{7,64}$' AND identifier IS DISTINCT FROM verbose_name THEN 'tag'
     WHEN identifier IN ('master', 'main', 'trunk', 'default', 'develop') THEN 'branch'
   END AS kind,
-  rollup.is_main(named.version_slug, project.default_version) AS is_main
+  rollup.is_main(named.version_slug, CASE WHEN project.id <> '-1' THEN coalesce(project.default_version, '') END) AS is_main
 FROM mirror.versions AS version
 CROSS JOIN LATERAL (SELECT coalesce(nullif(version.slug, ''), version.id) AS version_slug) AS named
 LEFT JOIN mirror.projects AS project ON project.id = version.project_id

@@ -10,5 +10,5 @@ LEFT JOIN rollup.series ON series.project_id = streak.project_id AND series.vers
   AND series.reference = streak.reference
 LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
 LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
-CROSS JOIN LATERAL (SELECT rollup.is_main(version.version_slug, project.default_version) AS is_default_version) AS main
+CROSS JOIN LATERAL (SELECT coalesce(version.is_main AND version.project_id = streak.project_id, false) AS is_default_version) AS main
 WHERE streak.recovered_build_id IS NULL AND project.is_deleted IS NOT TRUE AND version.is_deleted IS NOT TRUE;

@@ -1,6 +1,6 @@
 -- Series, failures and stuck builds of a project stand below each other, so that one pass sums them up: joins of sums, whose sizes nobody can guess,
--- took four times as long. Projects that never finished a build are not good but unknown, and what only deleted versions
--- finished says nothing about today.
+-- took four times as long. Projects that never finished a build are not good but unknown, and what only deleted versions,
+-- or builds without a version, finished says nothing about today.
 CREATE OR REPLACE VIEW report.project_states AS
 SELECT project.project_id, project.project_slug, project.project_name,
   CASE WHEN total.main > 0 THEN 'main_failing' WHEN total.failing > 0 THEN 'failing' WHEN total.known > 0 THEN 'good' ELSE 'unknown' END AS state,
@@ -16,7 +16,7 @@ LEFT JOIN (
     max(failing_since) FILTER (WHERE main = 1) AS main_failing_since
   FROM (
     SELECT series.project_id, series.builds, series.finished, series.succeeded, series.failed,
-      CASE WHEN gone.version_id IS NULL THEN series.finished ELSE 0 END AS known, series.last_triggered_at, 0 AS stuck,
+      CASE WHEN gone.version_id IS NULL AND series.reference <> '(none)' THEN series.finished ELSE 0 END AS known, series.last_triggered_at, 0 AS stuck,
       0 AS failing, 0 AS main, null::timestamptz AS failing_since, false AS is_worst
     FROM rollup.series AS series
     LEFT JOIN (SELECT version_id FROM report.dim_versions WHERE is_deleted) AS gone ON gone.version_id = series.version_id
@@ -26,9 +26,8 @@ LEFT JOIN (
       row_number() OVER (PARTITION BY project_id ORDER BY main DESC, last_succeeded_build_id IS NULL, broke_at NULLS LAST) = 1
     FROM (
       SELECT streak.project_id, streak.broke_at, streak.last_succeeded_build_id,
-        (streak.type = 'html' AND rollup.is_main(version.version_slug, owner.default_version))::int AS main
+        (coalesce(version.is_main AND version.project_id = streak.project_id, false) AND streak.type = 'html')::int AS main
       FROM rollup.streaks AS streak
-      LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
       LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
       WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
     ) AS streak

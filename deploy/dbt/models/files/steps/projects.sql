@@ -1,1 +1,1 @@
-select project_id, project_slug, default_version, is_deleted from {{ docmirror_reports.exported('dim_projects') }}
+select project_id, project_slug, is_deleted from {{ docmirror_reports.exported('dim_projects') }}

@@ -1,4 +1,4 @@
--- Builds that name neither project nor version may belong to several series, so nothing is said about their order.
+-- Builds that name no version may belong to several series, so nothing is said about their order.
 select project_id, version_id, type, reference, cast(sum(builds) as bigint) as builds,
   cast(coalesce(sum(builds) filter (where succeeded is not null), 0) as bigint) as finished,
   cast(coalesce(sum(builds) filter (where succeeded = 1), 0) as bigint) as succeeded,
