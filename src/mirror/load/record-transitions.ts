@@ -11,7 +11,7 @@ const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
 const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
-const VANISHED = "vanished";
+export const VANISHED = "vanished";
 
 /** A smaller difference between the clocks is not reported as `clock`, because `Date` has whole seconds. */
 const NAMED_DIFFERENCE_MS = 1000;

@@ -1,5 +1,5 @@
 import { counted } from "../../base/text.ts";
-import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
+import { type ExplainedBuild, endOf } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { askForBuild } from "../parts/builds.ts";
@@ -132,7 +132,7 @@ export const readLife = ({ transitions, open, state }: ExplainedBuild): StateSpa
       from: finite(not_before),
       seen: seen ?? [first],
       surely: isOver ? [first, Number.POSITIVE_INFINITY] : seen,
-      until: finite(next === undefined ? open?.vanished_at : next.not_after),
+      until: finite(next === undefined ? open?.vanished_at : endOf(transitions, place)?.not_after),
     };
   });
 
