@@ -25,6 +25,8 @@ export interface TrueLife {
   createdAt: number;
   /** When it was deleted. */
   endedAt: number;
+  /** The times when it was hidden, in their order. @default it never was */
+  away?: readonly { from: number; until: number }[];
 }
 
 /** What is wrong with a row, or null. `earlier` are the states that the build's rows before it told of. */
@@ -35,13 +37,19 @@ export function faultOf(
   { repeatedHour, isClockAhead = false }: Oddities,
 ): string | null {
   if (!life) return "there never was such a build";
-  const { states, endedAt } = life;
-  const trulyAt = row.to === "vanished" ? endedAt : (states.get(row.to) ?? Infinity);
-  if (trulyAt === Infinity) return "the build never was in this state";
+  const { states, endedAt, away = [] } = life;
   const previous = earlier.at(-1) ?? null;
+  /** The last state that was seen, whether the build was away since or not. */
+  const shown = earlier.findLast((state) => state !== "vanished");
+  const isBack = previous === "vanished";
+  const wentAt = [...away.map(({ from }) => from), endedAt].findLast((at) => at <= row.before) ?? endedAt;
+  const cameBackAt = away.findLast(({ until }) => until <= row.before)?.until ?? Infinity;
+  const enteredAt = isBack && row.to === shown ? cameBackAt : (states.get(row.to) ?? Infinity);
+  const trulyAt = row.to === "vanished" ? wentAt : enteredAt;
+  if (trulyAt === Infinity) return "the build never was in this state";
   if (row.from !== previous || row.seq !== earlier.length + 1) return `the row before it is of ${previous}`;
-  if (previous !== null && (previous === "vanished" || (states.get(previous) ?? Infinity) >= trulyAt))
-    return `that was not after ${previous}`;
+  if (isBack && cameBackAt === Infinity) return "it never came back";
+  if (shown !== undefined && (states.get(shown) ?? Infinity) >= trulyAt) return `that was not after ${shown}`;
   if (row.after !== null && row.after > trulyAt)
     return `entered ${(row.after - trulyAt) / 1000} ms before its bounds`;
   if (row.before < trulyAt) return `entered ${(trulyAt - row.before) / 1000} ms after its bounds`;

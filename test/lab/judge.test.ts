@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { judge as judgeLives } from "../../lab/judge/lives.ts";
 import { judgeNights } from "../../lab/judge/nights.ts";
 import { findDifferences, findFalselyVanished, findWrongDeletions } from "../../lab/judge/records.ts";
+import { faultOf } from "../../lab/judge/transition-fault.ts";
 import { createVerdicts } from "../../lab/judge/verdicts.ts";
 import type { Ids, OddWorld } from "../../lab/soak/odd-world.ts";
 import type { SyncResult } from "../../src/mirror/run/run.ts";
@@ -83,6 +84,29 @@ describe("lives of builds", () => {
     const { faults, inside, transitions } = await withFault(statement, (url) => judgeLives(life, url));
     if (says === null) expect([faults, inside]).toEqual([[], transitions]);
     else expect(faults).toContainEqual(expect.stringMatching(says));
+  });
+});
+
+describe("a build that was away", () => {
+  const life = {
+    ...{ createdAt: 0, endedAt: Number.POSITIVE_INFINITY, away: [{ from: 30, until: 60 }] },
+    states: new Map([
+      ["building", 10],
+      ["finished", 40],
+    ]),
+  };
+  const row = { id: "1", seq: 3, from: "vanished", to: "finished", before: 70, anomaly: null, date: "" };
+  const told = (change: object) =>
+    faultOf({ ...row, after: 20, ...change }, ["building", "vanished"], life, {});
+
+  test.each([
+    ["may have finished since it was last seen", {}, null],
+    ["did not finish after its detail was gone", { after: 45 }, /before its bounds$/],
+    ["is back in the state that it had", { to: "building" }, null],
+    ["is not back before it was", { to: "building", before: 55 }, /never was in this state$/],
+  ])("%s", (_what, change, says) => {
+    if (says === null) expect(told(change)).toBeNull();
+    else expect(told(change)).toMatch(says);
   });
 });
 

@@ -1,11 +1,13 @@
 /** The story of a build as lines of pieces, each with what it is: a terminal and a page only dress them. */
-import type {
-  ExplainedBuild,
-  ExplainedChange,
-  ExplainedReference,
-  ExplainedSighting,
-  ExplainedTransition,
-  QuarantinedBuild,
+import { VANISHED } from "../load/record-transitions.ts";
+import {
+  type ExplainedBuild,
+  type ExplainedChange,
+  type ExplainedReference,
+  type ExplainedSighting,
+  type ExplainedTransition,
+  endOf,
+  type QuarantinedBuild,
 } from "./explain-build.ts";
 import { formatBetween, formatSpan, formatTime } from "./format-span.ts";
 
@@ -53,7 +55,8 @@ export function whyNotBefore(transition: ExplainedTransition): string {
     case "date":
       return whyDate(transition);
     case "last_seen": {
-      const sent = `when the last request that showed it ${from} was sent`;
+      const seen = transition.from_state === VANISHED ? "it before it was gone" : `it ${from}`;
+      const sent = `when the last request that showed ${seen} was sent`;
       const isMoved = transition.anomalies.includes("clock");
       return isMoved ? `${sent}, moved back because our clock was set back since then` : sent;
     }
@@ -127,7 +130,7 @@ export function describeBuild(
   return {
     state: describeState(build),
     facts: describeFacts(build),
-    states: newest(transitions.map((one, index) => describeTransition(one, transitions[index + 1]))),
+    states: newest(transitions.map((one, index) => describeTransition(one, endOf(transitions, index)))),
     changes: newest(changes.map(describeChange)),
     quarantine: newest(quarantine.map(describeQuarantined)),
   };
@@ -195,7 +198,7 @@ function describeOpen({ since, last_seen, vanished_at }: NonNullable<ExplainedBu
   return [...entries, entry("vanished", [momentPiece(vanished_at), why])];
 }
 
-function describeTransition(transition: ExplainedTransition, next: ExplainedTransition | undefined): Section {
+function describeTransition(transition: ExplainedTransition, end: ExplainedTransition | undefined): Section {
   const { seq, from_state, to_state, width_ms, lasted, first_seen, predecessor_last_seen } = transition;
   const isKnown = width_ms !== null;
   const entries = [
@@ -214,7 +217,7 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
     entry("within", [isKnown ? formatSpan(width_ms) : "unknown"]),
   ];
   if (lasted !== null) {
-    const left = foreignPiece(stateName(next?.to_state ?? null));
+    const left = foreignPiece(stateName(end?.to_state ?? null));
     entries.push(entry("lasted", [`${formatBetween(lasted)}, until it became `, left]));
   }
   entries.push(...transition.anomalies.map((name) => entry("odd", [foreignPiece(anomalyWords(name))])));

@@ -6,6 +6,7 @@ import type { BuildStage } from "../../resources/build-states.ts";
 import { type AnySql, statement } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
+import { VANISHED } from "../load/record-transitions.ts";
 import type { BoundedSpan } from "./format-span.ts";
 
 const BUILD_RECORD = statement<BuildRow>("build_record", import.meta.url);
@@ -140,8 +141,8 @@ export async function explainBuild(
     date_read: earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
     transitions: transitions.map((row, index) => {
       const { not_before_us: _, not_after_us: __, ...transition } = row;
-      const next = transitions[index + 1];
-      return { ...transition, lasted: next ? spanBetween(row, next) : null };
+      const end = endOf(transitions, index);
+      return { ...transition, lasted: end ? spanBetween(row, end) : null };
     }),
     duration: durationOf(facts, transitions),
     open,
@@ -163,6 +164,24 @@ type TransitionRow = Omit<ExplainedTransition, "lasted"> & Bounds;
 
 /** The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown. */
 type Bounds = { not_before_us: number | null; not_after_us: number };
+
+/**
+ * The transition that ended a state; undefined while the build is in it. A reply that the build is gone does not say that its
+ * state ended: where it came back, the next other state does.
+ */
+export function endOf<Row extends Pick<ExplainedTransition, "to_state">>(
+  transitions: readonly Row[],
+  place: number,
+): Row | undefined {
+  const state = transitions[place]?.to_state;
+  const later = transitions.slice(place + 1);
+  if (state === VANISHED) return later[0];
+  const isGone = later.at(-1)?.to_state === VANISHED;
+  return (
+    later.find(({ to_state }) => to_state !== VANISHED && to_state !== state) ??
+    (isGone ? later.at(-1) : undefined)
+  );
+}
 
 /** The span between two moments with known bounds. The second moment is not before the first. */
 function spanBetween(from: Bounds, to: Bounds): BoundedSpan {

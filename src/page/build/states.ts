@@ -1,5 +1,5 @@
 import { counted } from "../../base/text.ts";
-import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
+import { type ExplainedBuild, endOf } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { isFinalStage } from "../../resources/build-states.ts";
 import { block, renderNoRows } from "../parts/block.ts";
@@ -133,7 +133,7 @@ export const readLife = ({ transitions, open, state, stage }: ExplainedBuild): S
       from: finite(not_before),
       seen: seen ?? [first],
       surely: isOver ? [first, Number.POSITIVE_INFINITY] : seen,
-      until: finite(next === undefined ? open?.vanished_at : next.not_after),
+      until: finite(next === undefined ? open?.vanished_at : endOf(transitions, place)?.not_after),
     };
   });
 

@@ -126,6 +126,11 @@ describe("whyNotBefore", () => {
     ["a clock of ours that went back", transition({ rule: "predecessor" }), new RegExp(`^${SET_BACK}`)],
     ["nothing, at first sight", transition({ seq: 1, rule: "unknown" }), /^unknown: the build had no date/],
     ["nothing", transition({ rule: "unknown" }), new RegExp(`^unknown: ${SET_BACK}`)],
+    [
+      "a sighting before it was gone",
+      transition({ from_state: "vanished" }),
+      /showed it before it was gone was/,
+    ],
     ["a sighting without a state", transition({ from_state: null }), /showed it without a state was sent$/],
   ])("names %s", (_what, row, words) => {
     expect(whyNotBefore(row)).toMatch(words);

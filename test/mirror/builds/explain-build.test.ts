@@ -118,6 +118,13 @@ describe("explainBuild", () => {
     });
   });
 
+  told("does not hold a build's state for over when its detail was away", async (sql) => {
+    await sql`update mirror.build_transitions set to_state = 'vanished' where seq = 3`;
+    const { transitions } = await explain(sql);
+    // Entered between 10:02:00 and 10:03:00.25, finished between 10:06:00 and 10:07:01.
+    expect(transitions[1]?.lasted).toEqual({ least_ms: 179_750, most_ms: 301_000 });
+  });
+
   told("tells where its references lead, and why one does not", async (sql) => {
     const project = {
       ...{ field: "project", uri: "/api/v1/project/7/", status: "found", id: "7", slug: "pip" },

@@ -20,8 +20,15 @@ const UNDATED = Number.NEGATIVE_INFINITY;
 interface Life {
   id: string;
   date: string | null;
-  /** States in their order, and the times when it was gone. */
-  entries: { at: number; state: string }[];
+  /** What it shows, in its order: states, and `vanished` while it is away. */
+  entries: Entry[];
+}
+
+interface Entry {
+  at: number;
+  state: string;
+  /** When a state was entered that began while the build was away. @default at */
+  truly?: number;
 }
 
 /** By how much clocks are ahead: ours of the true one, run by run, and the service's of ours, as far as the run knows. */
@@ -82,18 +89,26 @@ function liveOf(id: string, random: Random, from: number, serviceAhead: number, 
   const date = random.pick([dated, dated, null, "9000-01-01T00:00:00"]);
   const any = () => random.pick(["triggered", "building", "cloning", "finished"]);
   const states = isForward ? STATES.slice(random.int(2)) : Array.from({ length: 1 + random.int(5) }, any);
-  const entries = states.map((state) => {
+  const entries = states.map((state): Entry => {
     const entry = { at, state };
     at += 1 + random.int(random.pick([2000, 600_000, 3_600_000]));
     return entry;
   });
-  const last = entries.at(-2);
-  if (last && random.chance(0.3)) {
-    const back = entries.at(-1)?.at ?? 0;
-    if (last.at + 2 < back)
-      entries.splice(-1, 0, { at: last.at + 1 + random.int(back - last.at - 2), state: "vanished" });
-  }
+  for (let times = random.pick([0, 0, 1, 1, 2]); times > 0; times--) goAway(entries, random);
   return { id, date, entries };
+}
+
+/** The build is away for a while, and comes back in the state that it had, or in the next one, which it entered meanwhile. */
+function goAway(entries: Entry[], random: Random): void {
+  const place = 1 + random.int(Math.max(1, entries.length - 1));
+  const [before, after] = [entries[place - 1], entries[place]];
+  if (!before || !after || after.at - before.at < 4 || [before.state, after.state].includes("vanished"))
+    return;
+  const at = before.at + 1 + random.int(after.at - before.at - 3);
+  const between = () => at + 1 + random.int(after.at - at);
+  const away = { at, state: "vanished" };
+  if (random.chance(0.4)) entries.splice(place, 0, away, { at: between(), state: before.state });
+  else entries.splice(place, 1, away, { ...after, truly: between() });
 }
 
 const stateAt = ({ entries }: Life, at: number) => entries.findLast((entry) => entry.at <= at) ?? null;
@@ -184,14 +199,19 @@ class Model {
     const told = this.#clocks.told(run) ?? { minMs: 0, maxMs: 0 };
     if (!last) return { from: null, ...this.#first(told, here) };
     const names = isBackward(last.to, state) ? ["backward"] : [];
-    const seen = this.#open ?? { run: last.run, seen: last.asked };
+    // A reply that it is gone shows no state, so the last one before it counts.
+    const isBack = last.to === "vanished";
+    const seen = isBack
+      ? { run: last.run, seen: last.notBefore }
+      : (this.#open ?? { run: last.run, seen: last.asked });
     // A run's own difference is written when it ends.
     const then = seen.run === run ? null : this.#clocks.told(seen.run);
-    const isBack = then !== null && told.minMs > then.maxMs;
-    const at = seen.seen - (isBack ? told.maxMs - then.minMs : 0);
+    const isSetBack = then !== null && told.minMs > then.maxMs;
+    const at = seen.seen - (isSetBack ? told.maxMs - then.minMs : 0);
     const isSurelyBack = then !== null && told.minMs - then.maxMs >= 1000;
     const first = this.rows[0] as Row;
-    const rule = at <= here ? "last_seen" : first.notBefore <= here ? "predecessor" : "unknown";
+    const isSeen = at <= here && !(isBack && last.rule !== "last_seen");
+    const rule = isSeen ? "last_seen" : first.notBefore <= here ? "predecessor" : "unknown";
     if (rule !== "last_seen" || isSurelyBack) names.push("clock");
     const notBefore = rule === "last_seen" ? at : rule === "predecessor" ? first.notBefore : UNDATED;
     return { from: last.to, notBefore, rule, anomaly: names.join(", ") || null };
@@ -331,7 +351,8 @@ async function play(loading: Loading, schedule: number): Promise<void> {
       expect(row.to).not.toBe(stored[index - 1]?.to);
       if (!clocks.isTrue) continue;
       // The state that the reply showed was entered last before the reply was made.
-      const entered = (stateAt(life, replies.get(row.request)?.made ?? 0)?.at ?? 0) + clocks.ours(row.run);
+      const entry = stateAt(life, replies.get(row.request)?.made ?? 0);
+      const entered = (entry?.truly ?? entry?.at ?? 0) + clocks.ours(row.run);
       expect(row.notBefore, `${life.id} ${row.to}`).toBeLessThanOrEqual(entered);
       expect(entered, `${life.id} ${row.to}`).toBeLessThanOrEqual(row.notAfter);
     }

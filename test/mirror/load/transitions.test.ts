@@ -290,7 +290,7 @@ describe("an open build whose detail is gone", () => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     await miss(loading, "2024-05-15T12:01:00.000Z");
     expect(await see(loading, "2024-05-15T12:02:00.000Z", { state })).toBe(1);
-    const back = { from: "vanished", to: state, not_before: noon(1), anomaly: null };
+    const back = { from: "vanished", to: state, not_before: noon(), anomaly: null };
     expect((await stored(loading))[2]).toMatchObject(back);
     expect(await loading.sql`select vanished_at from sync.open_builds`).toEqual(
       state === "building" ? [{ vanished_at: null }] : [],

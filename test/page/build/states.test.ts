@@ -48,3 +48,14 @@ it("an open build is sure up to its last sighting, and possible until it vanishe
   expect(lifeOf(null)).toMatchObject({ seen: [at(1), at(5)], surely: [at(1), at(5)], until: null });
   expect(lifeOf(text(9))?.until).toBe(at(9));
 });
+
+it("a build that was away is not out of its state for that: only the next other state ends it", () => {
+  const [building, away, again] = life([
+    ["building", 0, 1, "date"],
+    ["vanished", 1, 4, "last_seen"],
+    ["building", 1, 6, "last_seen"],
+    ["vanished", 6, 7, "last_seen"],
+    ["finished", 6, 9, "last_seen"],
+  ]);
+  expect([building?.until, away?.until, again?.until]).toEqual([at(9), at(6), at(9)]);
+});

@@ -45,15 +45,21 @@ cross join lateral (
 ) as created
 left join mirror.build_transitions as first on first.build_id = sighting.id and first.seq = 1
 -- sync.open_builds has the last sighting of an open build. It is later than the last transition, even if
--- the clocks do not show that.
+-- the clocks do not show that. A reply that it is gone shows no state, so a build that was away was last seen
+-- where its way out begins; that bound is moved for the clocks up to the run of that reply.
+cross join lateral (
+  select last.to_state = :vanished as is_back, last.to_state = :vanished and last.rule is distinct from 'last_seen' as is_unseen
+) as way
 cross join lateral (
   select
-    case when open.build_id is null then coalesce(last.asked_at, last.not_after) else open.seen_at end as at,
-    case when open.build_id is null then last.run_id else open.run_id end as run_id,
-    case when open.build_id is null then last.request else open.request end as request
+    case when is_back then last.not_before when open.build_id is null then coalesce(last.asked_at, last.not_after)
+      else open.seen_at end as at,
+    case when is_back or open.build_id is null then last.run_id else open.run_id end as clock_run_id,
+    case when is_back then last.previous_run_id when open.build_id is null then last.run_id else open.run_id end as run_id,
+    case when is_back then last.previous_request when open.build_id is null then last.request else open.request end as request
 ) as sighted
 -- The service's clock shows how far our clock may have been set back since that run.
-left join sync.runs as sighted_by on sighted_by.id = sighted.run_id
+left join sync.runs as sighted_by on sighted_by.id = sighted.clock_run_id
 cross join lateral (
   select :minMs::float8 - sighted_by.clock_ahead_max_ms as surely_back, sighted.run_id, sighted.request,
     sighted.at - case when :minMs::float8 > sighted_by.clock_ahead_max_ms
@@ -63,7 +69,7 @@ cross join lateral (
 cross join lateral (
   select case
     when last.seq is null then case when created.at <= sighting.at then 'date' else 'unknown' end
-    when previous.at <= sighting.at then 'last_seen'
+    when previous.at <= sighting.at and way.is_unseen is not true then 'last_seen'
     when first.not_before <= sighting.at then 'predecessor'
     else 'unknown'
   end as rule
