@@ -228,7 +228,7 @@ ${statusExample()}
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
 - \`reports_failed\`: when their refresh failed last, and why; null once one has gone well.
 - \`service\`: the host of the mirrored service, or \`demo\`; null before the first sync.
-- \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
+- \`open_builds\`: builds that have not ended, by state, null for those without one. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).

@@ -105,7 +105,8 @@ export const SETTINGS = {
     value: "duration",
     default: "2h",
     parse: values.duration,
-    meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
+    meaning:
+      "a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m",
   },
   finalStates: {
     name: "DOCMIRROR_FINAL_STATES",

@@ -64,7 +64,7 @@ _docmirror() {
             '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
             '--full-every-days=[the nights in which all builds are read again, an even share in each; auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
@@ -106,7 +106,7 @@ _docmirror() {
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
@@ -140,7 +140,7 @@ _docmirror() {
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
@@ -181,7 +181,7 @@ _docmirror() {
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--http-host=[the address that worker and serve listen on]: : ' \
             '--http-port=[the port of worker and serve; 0 takes a free one]: : ' \
@@ -204,7 +204,7 @@ _docmirror() {
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--backup-cron=[when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes]: : ' \
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
@@ -260,7 +260,7 @@ _docmirror() {
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -285,7 +285,7 @@ _docmirror() {
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -303,7 +303,7 @@ _docmirror() {
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -333,7 +333,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -388,7 +388,7 @@ _docmirror() {
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -425,7 +425,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -455,7 +455,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -524,7 +524,7 @@ _docmirror() {
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \

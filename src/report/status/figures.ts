@@ -163,8 +163,10 @@ const OPEN_BUILDS: FigureSource = {
   labels: [],
   byName: { docmirror_builds_open: "state" },
   metrics: {
-    docmirror_builds_open: "Builds that have not finished, by state.",
-    docmirror_builds_stuck: "Builds that have been open for longer than DOCMIRROR_STUCK_AFTER.",
+    docmirror_builds_open:
+      "Builds that have not ended, by state: other for a state that nobody knows, and for none.",
+    docmirror_builds_stuck:
+      "Builds that were open for longer than DOCMIRROR_STUCK_AFTER when last seen, in any state or none.",
   },
   async read(tx, options) {
     const builds = await findOpenBuilds(tx, options);

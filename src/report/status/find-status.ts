@@ -78,9 +78,10 @@ export interface RunRow {
 }
 
 interface OpenBuilds {
+  /** Null for builds without one. */
   state: string | null;
   open: number;
-  /** Those of them that were older than `stuckAfterMs` when they were last seen. */
+  /** Those of them that have not vanished, and were open for longer than `stuckAfterMs` when they were last seen. */
   stuck: number;
   /** Those of them that have vanished but are not deleted yet. */
   vanished: number;

@@ -14,6 +14,9 @@ const ZONE = "America/Chicago";
 /** From then on the clocks of the zone show one hour for the second time. */
 const SUMMER_ENDS = Date.UTC(2024, 10, 3, 7);
 const STATES = ["triggered", "building", "finished"];
+/** Words in which a build ends, as services write them. */
+const ENDS: [string, ...string[]] = ["finished", "cancelled", " Canceled", "error"];
+const ANY: [string, ...string[]] = ["triggered", "building", "cloning", "pondering", ...ENDS];
 const UNDATED = Number.NEGATIVE_INFINITY;
 
 /** What a service has of a build, on the true clock. */
@@ -87,8 +90,11 @@ function liveOf(id: string, random: Random, from: number, serviceAhead: number, 
   const local = new Date(createLocalDates(ZONE).toLocal((at + serviceAhead) * 1000) / 1000);
   const dated = local.toISOString().slice(0, -1);
   const date = random.pick([dated, dated, null, "9000-01-01T00:00:00"]);
-  const any = () => random.pick(["triggered", "building", "cloning", "finished"]);
-  const states = isForward ? STATES.slice(random.int(2)) : Array.from({ length: 1 + random.int(5) }, any);
+  const any = () => random.pick(ANY);
+  const end = random.pick(ENDS);
+  const states = isForward
+    ? [...STATES.slice(random.int(2), -1), end]
+    : Array.from({ length: 1 + random.int(5) }, any);
   const entries = states.map((state): Entry => {
     const entry = { at, state };
     at += 1 + random.int(random.pick([2000, 600_000, 3_600_000]));
@@ -169,14 +175,14 @@ class Model {
     const isGone = state === "vanished";
     const last = this.rows.at(-1);
     if (isGone && !this.#open) return;
-    if (last && state === "finished" && this.#stored === "finished") return;
+    if (last && ENDS.includes(state) && this.#stored === state) return;
     if (last && this.#isStale(last, run, asked, here, state)) return;
     if (!isGone) this.#stored = state;
     const entered = { to: state, notAfter: here, run, request, asked };
     if (last?.to !== state) this.rows.push({ ...this.#bound(last, run, here, state), ...entered });
     const entry = this.rows.at(-1) as Row;
     const since = this.rows.length === 1 && entry.notBefore !== UNDATED ? entry.notBefore : entry.notAfter;
-    if (state === "finished") this.#open = null;
+    if (ENDS.includes(state)) this.#open = null;
     else {
       const open = this.#open;
       const isKnown =
@@ -192,7 +198,8 @@ class Model {
     if (this.#open && isAfter([this.#open.run, this.#open.seen], [run, asked])) return true;
     if (asked > last.notAfter || last.notAfter > here || state === "vanished" || state === last.to)
       return false;
-    return last.to === "vanished" || isBackward(last.to, state);
+    const isUndone = ENDS.includes(last.to) && !ENDS.includes(state);
+    return last.to === "vanished" || isUndone || isBackward(last.to, state);
   }
 
   #bound(last: Row | undefined, run: number, here: number, state: string) {
