@@ -136,7 +136,9 @@ describe("export", () => {
     expect([...names, ...named, ...other].toSorted()).toEqual(columnsOf("fact_builds").toSorted());
   });
 
-  it("writes CSV that is exact, formulas too, and replaces an export of another form whole", async () => {
+  it("writes CSV that is exact, formulas too, and replaces an export of another form whole", {
+    tags: ["long"],
+  }, async () => {
     const out = parent.at("again");
     const { signal } = new AbortController();
     await exportReport({ sql, folder: out, format: "parquet", signal });

@@ -30,7 +30,7 @@ describe("migrate", () => {
     expect(JSON.parse((await migrate("--status", "--json")).stdout)).toMatchObject({ state: "current" });
   });
 
-  it("fills the reports of a mirror that is older than they are", async () => {
+  it("fills the reports of a mirror that is older than they are", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     const known = readMigrations();
     await withTransaction(database.sql, async (tx) => {

@@ -31,7 +31,9 @@ describe("serve", () => {
     expect(await cli.stop()).toMatchObject({ code: 143, stdout: `${url}\n` });
   });
 
-  it("serves with a role that can only read, which the database holds to it", async () => {
+  it("serves with a role that can only read, which the database holds to it", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await using role = await createReader(database, { withInterface: true });

@@ -150,7 +150,9 @@ describe.skipIf(CHROMIUM === null)(
       expect(await findFaults(PATHS, look, CONTROL_WIDTHS)).toEqual([]);
     });
 
-    it("shows the verdict in the first 400 px, what broke soon below, and two lines for each project that fails", async () => {
+    it("shows the verdict in the first 400 px, what broke soon below, and two lines for each project that fails", {
+      tags: ["long"],
+    }, async () => {
       await using visited = await open("", 1440);
       const { page, faults } = visited;
       for (const width of WIDTHS) {

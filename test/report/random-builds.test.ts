@@ -168,7 +168,9 @@ test("the database answers as the model does, at first and after each change, an
   expect(faults, `what was kept is not what nothing gives; REPORT_SEED=${SEED}`).toEqual([]);
 });
 
-test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", async () => {
+test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", {
+  tags: ["long"],
+}, async () => {
   await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   const facts = await readRelation(sql, "fact_builds");
   const found = FAILURES.map(([mark]) => {

@@ -42,7 +42,7 @@ describe("the life of builds", () => {
     expect([...met].sort()).toEqual(["building", "cloning", "finished", "installing", "triggered"]);
   });
 
-  test("transitions follow one another from the trigger on, none in the future", () => {
+  test("transitions follow one another from the trigger on, none in the future", { tags: ["long"] }, () => {
     const world = createWorld({ ...size, builds: 2000 });
     world.advance(DAY);
     for (const steps of byBuild(world.truth().transitions()).values()) {

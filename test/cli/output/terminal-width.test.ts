@@ -47,7 +47,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     ["quarantine"],
     ["explain", "build", "1"],
     ["report"],
-  ])("%s %s %s fits", async (...args) => {
+  ])("%s %s %s fits", { tags: ["long"] }, async (...args) => {
     const { code, lines } = await printed(args);
     expect(code).toBe(0);
     expect(widest(lines)).toBeLessThanOrEqual(80);

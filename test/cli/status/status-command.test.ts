@@ -60,7 +60,9 @@ describe("status", () => {
     expect(states.reduce((sum, one) => sum + one.stuck, 0)).toBe(open);
   });
 
-  it("shows who leads and what runs next, and that nothing does where nobody leads", async () => {
+  it("shows who leads and what runs next, and that nothing does where nobody leads", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
     const { stdout: none } = await status(database.url, ...args);

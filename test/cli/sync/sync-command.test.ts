@@ -63,7 +63,7 @@ const startSync = (own: { url: string }, { url }: { url: string | URL }, ...args
 it.skipIf(!existsSync("/dev/full"))(
   "a full disk under stdout costs the summary alone: the run is stored, exit code 8",
   async () => {
-    await using own = await createTestDatabase({ migrated: false });
+    await using own = await createTestDatabase();
     const { code, stderr } = await sync(["--json"], { databaseUrl: own.url, stdoutFile: "/dev/full" });
     expect({ code, stderr }).toEqual({
       code: 8,

@@ -83,7 +83,7 @@ describe("worker", () => {
     expect(await runsOf(database)).toEqual([{ status: "interrupted", kind: "full" }]);
   });
 
-  it("a stop does not wait for a service that never answers", async () => {
+  it("a stop does not wait for a service that never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     // Connections are taken and never answered: the run hangs in its first request.
     await using service = await startService(TINY, { intercept: () => new Promise(() => {}) });

@@ -82,7 +82,7 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     return result.summary;
   }
 
-  test("costs a round less than ten requests where it is one deletion", async () => {
+  test("costs a round less than ten requests where it is one deletion", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     change(quick, 0, 1);
     expect((await lookAgain(quick, "watch", 0, 1)).requests).toBeLessThan(10);

@@ -150,7 +150,9 @@ describe("many references that dangle", () => {
     for (const left of [100, 0]) expect((await repair(loading, [gone], { clock })).asked).toHaveLength(left);
   });
 
-  test("are asked for though others always answer 504, which come last then", async ({ loading }) => {
+  test("are asked for though others always answer 504, which come last then", { tags: ["long"] }, async ({
+    loading,
+  }) => {
     await loading.load("project", [wireProject("1", { users: users(140) })]);
     const poison: Script = (_request, { pathname }) => {
       if (pathname === "/api/v1/") return {};

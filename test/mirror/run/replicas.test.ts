@@ -116,7 +116,9 @@ describe("a service of two replicas that are eight minutes apart", () => {
     expect(await deletedIds(quick)).toEqual(expected.sort());
   });
 
-  test("is told as one that lags when its head is older than a build that was seen, and makes no deficit", async () => {
+  test("is told as one that lags when its head is older than a build that was seen, and makes no deficit", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startReplicated();
     quick.advance(BEHIND_MS);
     await quick.sync({ settings });

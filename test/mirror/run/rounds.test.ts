@@ -153,7 +153,9 @@ describe("builds that are read again in rounds", () => {
     });
   });
 
-  test("are all read at once where the service changes its time zone, which the run says", async () => {
+  test("are all read at once where the service changes its time zone, which the run says", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startMirrored();
     await night(quick);
     let gone = "";

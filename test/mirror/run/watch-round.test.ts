@@ -70,7 +70,7 @@ describe("a round of the watch", () => {
     expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
-  test("asks for an open build that the head does not show by its detail", async () => {
+  test("asks for an open build that the head does not show by its detail", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(30);
     await quick.watch();

@@ -232,7 +232,9 @@ describe("whatever the facts", () => {
     expect([...met].toSorted()).toEqual(NAMES.toSorted());
   });
 
-  it("whole needs a page that counts, an end that is shown, a count and no hole, and a proof or nothing new", () => {
+  it("whole needs a page that counts, an end that is shown, a count and no hole, and a proof or nothing new", {
+    tags: ["long"],
+  }, () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         if (verdictOn(facts).outcome !== "whole") return;

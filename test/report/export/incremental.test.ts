@@ -95,7 +95,7 @@ describe("an incremental export", () => {
     expect(await monthsWritten()).toEqual([]);
   });
 
-  it("writes the month in which a build changed, and no other", async () => {
+  it("writes the month in which a build changed, and no other", { tags: ["long"] }, async () => {
     await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x01' where id = '10'`;
     await refresh();
     expect(await monthsWritten()).toEqual(["2025-06"]);
@@ -195,7 +195,7 @@ describe("an incremental export", () => {
     expect([relations.fact_builds?.kept, full_because]).toEqual([0, null]);
   });
 
-  it("keeps no file by a path that the manifest invents", async () => {
+  it("keeps no file by a path that the manifest invents", { tags: ["long"] }, async () => {
     const path = join(out, "_docmirror.json");
     await writeFile(join(parent, "secret"), "secret");
     const facts = JSON.parse(await readFile(path, "utf8"));

@@ -31,7 +31,9 @@ async function serve(
     { ready: async () => ({ url: await ready().then((url) => () => url) }) },
     { meters: createMeters(), isWorker: false },
   );
-  const ask = (path: string) => fetch(server.url + path);
+  // A connection that stays open is waited for at the end.
+  const ask = (path: string, method = "GET") =>
+    fetch(server.url + path, { method, headers: { connection: "close" } });
   return {
     lines,
     server,
@@ -57,9 +59,9 @@ describe("the health of a server", () => {
       const reply = await served.ask(path);
       expect([path, reply.status, reply.headers.get("cache-control")]).toEqual([path, 200, "no-store"]);
       expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
-      const head = await fetch(served.server.url + path, { method: "HEAD" });
+      const head = await served.ask(path, "HEAD");
       expect([head.status, await head.text()]).toEqual([200, ""]);
-      const posted = await fetch(served.server.url + path, { method: "POST" });
+      const posted = await served.ask(path, "POST");
       expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
       const askFor = (host: string) => sendRaw(served.server, `GET ${path} HTTP/1.1`, `Host: ${host}`);
       expect(await askFor("10.0.0.7:8321")).toContain(" 200 ");

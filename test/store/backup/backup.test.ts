@@ -208,7 +208,9 @@ describe("a backup", () => {
     await expect(restoreInto(target.url, file)).rejects.toThrow(already);
   });
 
-  it("replaces an earlier backup alone, is for its owner alone, and leaves no draft", async () => {
+  it("replaces an earlier backup alone, is for its owner alone, and leaves no draft", {
+    tags: ["long"],
+  }, async () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await write(file);
     const other = folder.at("notes.txt");

@@ -236,7 +236,9 @@ describe("the embedded Postgres", () => {
     expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
   });
 
-  test("a port that another program took is given up for a new one, which stays", async () => {
+  test("a port that another program took is given up for a new one, which stays", {
+    tags: ["long"],
+  }, async () => {
     const taken = net.createServer();
     const { port } = await listenOnLoopback(taken);
     await writeFile(join(dataDir, "port"), `${port}\n`);

@@ -213,7 +213,9 @@ describe("a database that a later program migrated", () => {
     await expect(assertUsableBy(definitions, sql)).rejects.toMatchObject({ exitCode: 7 });
   });
 
-  test("is not usable where it lacks a migration of ours, or a column of a report", async () => {
+  test("is not usable where it lacks a migration of ours, or a column of a report", {
+    tags: ["long"],
+  }, async () => {
     await add(true);
     await redefine();
     await sql`alter view report.failing_now rename column reference to renamed`;
@@ -253,16 +255,16 @@ const open = (url: string, embedded = false): PreparedDatabase => ({
 const stateOf = async ({ sql }: TestDatabase) => (await migrationStatus(sql, definitions)).state;
 
 describe("a database", () => {
-  test.each([
-    true,
-    false,
-  ])("that never had our schema gets it, and is prepared again (embedded: %s)", async (embedded) => {
+  const NAME = "that never had our schema gets it, and is prepared again (embedded: %s)";
+  const getsIt = async (embedded: boolean) => {
     await using database = await createTestDatabase({ migrated: false });
     for (let time = 0; time < 2; time++) {
       await prepareDatabase(open(database.url, embedded), database.sql, definitions, silentLog);
       expect(await stateOf(database)).toBe("current");
     }
-  });
+  };
+  test.each([true])(NAME, getsIt);
+  test.each([false])(NAME, { tags: ["long"] }, getsIt);
 
   test("whose schema is newer than the program is refused", async () => {
     await using database = await createTestDatabase();

@@ -64,7 +64,9 @@ test("a migration whose file was changed is another migration", { tags: ["long"]
   await expect(migrate(database.url, definitions)).rejects.toMatchObject({ exitCode: 7 });
 });
 
-test.each(["role", "database"])("escaping backslashes, set for the %s, are no obstacle", async (where) => {
+test.each(["role", "database"])("escaping backslashes, set for the %s, are no obstacle", {
+  tags: ["long"],
+}, async (where) => {
   const name = new URL(database.url).pathname.slice(1);
   await using maker = await createMaker();
   const whose = where === "role" ? `role ${maker.name}` : `database ${name}`;
