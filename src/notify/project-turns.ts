@@ -1,6 +1,6 @@
 import { createSource, cut, cutOrNull, inWords } from "./source.ts";
 
-/** A streak of a project's main documentation that broke or recovered, with the build that shows it. */
+/** A streak of a project's main documentation that broke, recovered or ended otherwise, with the build that shows it. */
 interface ProjectTurn {
   kind: "broke" | "recovered";
   project_id: string;
@@ -11,17 +11,22 @@ interface ProjectTurn {
   build_id: string;
   /** When the build was triggered. */
   at: string;
-  failures: number;
+  /** In a row; null where the break ended without a success after them. */
+  failures: number | null;
   broke_at: string | null;
   first_failed_build_id: string;
   error_class: string | null;
   error_line: string | null;
   last_succeeded_build_id: string | null;
   last_succeeded_at: string | null;
+  /** How the break ended: null where it begins. */
+  ended: "succeeded" | "withdrawn" | "deleted" | "not_main" | null;
+  /** The run, where the same build broke or ended it before. */
+  again: number | null;
 }
 
 export const projectTurns = createSource<ProjectTurn>("projects", "project_turns", (turn) => {
-  const { kind, project_id, version_id, type, build_id, failures, broke_at } = turn;
+  const { kind, project_id, version_id, type, build_id, failures, broke_at, ended, again } = turn;
   const ofBreak = kind === "broke" && {
     error_class: cutOrNull(turn.error_class, 200),
     error_line: cutOrNull(turn.error_line, 500),
@@ -39,23 +44,34 @@ export const projectTurns = createSource<ProjectTurn>("projects", "project_turns
     failures,
     failing_since: broke_at,
     first_failed_build_id: turn.first_failed_build_id,
+    ended,
     ...ofBreak,
   };
   const known = Object.entries(facts).filter(([, value]) => value !== null);
   return {
-    subject: `project/${project_id}/${kind}/${build_id}`,
+    subject: `project/${project_id}/${kind}/${build_id}${again === null ? "" : `/${again}`}`,
     type: `project.${kind}`,
     data: { ...Object.fromEntries(known), summary: describeTurn(turn) },
   };
 });
 
-function describeTurn({ kind, type, failures, broke_at, error_line, ...turn }: ProjectTurn): string {
+function describeTurn({ kind, type, failures, broke_at, error_line, ended, ...turn }: ProjectTurn): string {
   // A slug may be empty.
   const name = cut(turn.project_slug, 100) || `project ${turn.project_id}`;
-  const version = cut(turn.version_slug, 100);
+  const series = `${type} of ${cut(turn.version_slug, 100)}`;
   if (kind === "broke")
-    return `${name} broke: ${type} of ${version} failed${error_line === null ? "." : `: ${cut(error_line, 300)}`}`;
-  const count = failures === 1 ? "one failure" : `${failures} failures`;
+    return `${name} broke: ${series} failed${error_line === null ? "." : `: ${cut(error_line, 300)}`}`;
   const since = broke_at === null ? "an unknown time" : inWords(broke_at);
-  return `${name} is fixed: ${type} of ${version} succeeded after ${count}, first at ${since}.`;
+  switch (ended) {
+    case "withdrawn":
+      return `${name} does not fail any more: the service took back that ${series} failed at ${since}.`;
+    case "deleted":
+      return `${name} does not fail any more: ${series}, which failed since ${since}, was deleted.`;
+    case "not_main":
+      return `${name}: ${series}, which fails since ${since}, is not its main documentation any more.`;
+    default: {
+      const count = failures === 1 ? "one failure" : failures === null ? "failures" : `${failures} failures`;
+      return `${name} is fixed: ${series} succeeded after ${count}, first at ${since}.`;
+    }
+  }
 }

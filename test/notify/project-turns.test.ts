@@ -87,6 +87,128 @@ describe("a project that nobody wants to hear of", () => {
   });
 });
 
+/** How the breaks ended that were noted, oldest first. */
+const ends = async () => {
+  const rows = await sql<{ ended: string; summary: string }[]>`
+    select data ->> 'ended' as ended, data ->> 'summary' as summary from sync.notices where type = 'project.recovered' order by id`;
+  return rows.map(({ ended, summary }) => `${ended}: ${summary}`);
+};
+
+/** A mirror in which build 101 broke the project, and that was noted. */
+async function breakIt(): Promise<void> {
+  await run(good("100", 1));
+  await look();
+  await run(bad("101", 2));
+  expect(await look()).toEqual(["broke/101"]);
+}
+
+describe("a break that the service takes back", () => {
+  const SINCE = "2026-03-10 02:00 UTC";
+
+  it("is over once the build succeeds after all, and not while it is built again", async () => {
+    await breakIt();
+    await run({ id: "101", hour: 2, success: null });
+    expect(await look()).toEqual([]);
+    await run(good("101", 2));
+    expect(await look()).toEqual(["recovered/101"]);
+    expect(await ends()).toEqual([
+      `succeeded: pip is fixed: html of latest succeeded after failures, first at ${SINCE}.`,
+    ]);
+    await run();
+    expect(await look()).toEqual([]);
+  });
+
+  it("goes on where the build that is built again fails again", async () => {
+    await breakIt();
+    await run({ id: "101", hour: 2, success: null });
+    await look();
+    await run(bad("101", 2));
+    expect(await look()).toEqual([]);
+    await run(good("102", 3));
+    expect(await look()).toEqual(["recovered/102"]);
+  });
+
+  it("may be given back, and taken back again", async () => {
+    await breakIt();
+    await run(good("101", 2));
+    expect(await look()).toEqual(["recovered/101"]);
+    const nextRun = async () => (await sql`select max(id) + 1 as id from sync.runs`)[0]?.id;
+    const again = await nextRun();
+    await run(bad("101", 2));
+    expect(await look()).toEqual([`broke/101/${again}`]);
+    const last = await nextRun();
+    await run(good("101", 2));
+    expect(await look()).toEqual([`recovered/101/${last}`]);
+  });
+
+  it("goes on where a later build failed too, and is over before the next one where that failed anew", async () => {
+    await breakIt();
+    await run(bad("102", 3));
+    await look();
+    await run(good("101", 2));
+    expect(await look()).toEqual([]);
+    await run(good("102", 3));
+    expect(await look()).toEqual(["recovered/102"]);
+    await run(bad("103", 4));
+    expect(await look()).toEqual(["broke/103"]);
+    await run(good("103", 4), bad("104", 5));
+    expect(await look()).toEqual(["recovered/103", "broke/104"]);
+  });
+
+  it("is over where the failed build is deleted; a failure after it is a break again", async () => {
+    await breakIt();
+    await sql`update mirror.builds set deleted_at = now() where id = '101'`;
+    await run();
+    expect(await look()).toEqual(["recovered/101"]);
+    expect(await ends()).toEqual([
+      `withdrawn: pip does not fail any more: the service took back that html of latest failed at ${SINCE}.`,
+    ]);
+    await run();
+    expect(await look()).toEqual([]);
+    await run(bad("102", 3));
+    expect(await look()).toEqual(["broke/102"]);
+    await run(good("103", 4));
+    expect(await look()).toEqual(["recovered/103"]);
+  });
+
+  it("is over where its version or its project is deleted", async () => {
+    await breakIt();
+    await sql`update mirror.versions set deleted_at = now() where id = 'latest'`;
+    await run();
+    expect(await look()).toEqual(["recovered/101"]);
+    expect(await ends()).toEqual([
+      `deleted: pip does not fail any more: html of latest, which failed since ${SINCE}, was deleted.`,
+    ]);
+    await sql`update mirror.versions set deleted_at = null`;
+    await run(good("102", 3));
+    await run(bad("103", 4));
+    await look();
+    await sql`update mirror.projects set deleted_at = now()`;
+    await run();
+    expect(await look()).toEqual(["recovered/103"]);
+  });
+
+  it("is over where the version is not the default one any more", async () => {
+    await breakIt();
+    await sql`update mirror.projects set default_version = 'stable'`;
+    await run();
+    expect(await look()).toEqual(["recovered/101"]);
+    expect(await ends()).toEqual([
+      `not_main: pip: html of latest, which fails since ${SINCE}, is not its main documentation any more.`,
+    ]);
+  });
+
+  it("is over whatever its age, and when the project is not muted any more", async () => {
+    await breakIt();
+    await muteProject(sql, "pip", 3_600_000);
+    await run(good("101", 2));
+    expect(await look(24 * 30)).toEqual([]);
+    await sql`update sync.muted_projects set until = now()`;
+    await run();
+    expect(await look(24 * 30)).toEqual(["recovered/101"]);
+  });
+});
+
 describe("a project", () => {
   it("that broke and recovered is noted once each, over any number of refreshes", async () => {
     await run(good("100", 1));
@@ -112,7 +234,9 @@ describe("a project", () => {
       ...{ error_class: expect.any(String), error_line: "fatal: no such branch" },
       ...{ last_succeeded_build_id: "100", last_succeeded_at: "2026-03-10T01:00:00+00:00" },
     };
-    const fixed = { build_id: "103", triggered_at: "2026-03-10T04:00:00+00:00", failures: 2 };
+    const fixed = {
+      ...{ build_id: "103", triggered_at: "2026-03-10T04:00:00+00:00", failures: 2, ended: "succeeded" },
+    };
     const summaries = [
       "pip broke: html of latest failed: fatal: no such branch",
       "pip is fixed: html of latest succeeded after 2 failures, first at 2026-03-10 02:00 UTC.",

@@ -4,12 +4,12 @@ import type { PageMoment } from "../parts/freshness.ts";
 import { html, type Markup, xmlText } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
 
-/** A series of builds that broke or was fixed. */
+/** A series of builds that broke or was fixed, or whose version was deleted while it failed. */
 interface FeedEvent {
-  readonly kind: "broke" | "fixed";
+  readonly kind: "broke" | "fixed" | "deleted";
   /** The first build that failed, or the one that succeeded again. */
   readonly build_id: string;
-  /** The moment of the trigger of that build. */
+  /** The moment of the trigger of that build, or of the deletion. */
   readonly at: string;
   readonly project_slug: string;
   readonly version_slug: string;
@@ -47,6 +47,11 @@ export async function findFeedEvents(tx: TransactionSql, { now, at, day }: PageM
        from report.streaks as streak
        where recovered_at < ${last} and ${isShown}
        order by recovered_at desc limit ${MOST_EVENTS})
+      union all
+      (select 'deleted', first_failed_build_id, version.deleted_at, streak.project_slug, streak.version_slug, type, failures, broke_at
+       from report.streaks as streak join report.dim_versions as version using (version_id)
+       where is_open and version.deleted_at < ${last} and ${isShown}
+       order by version.deleted_at desc limit ${MOST_EVENTS})
     ) as event
     left join report.fact_builds as failed on failed.build_id = event.build_id and event.kind = 'broke'
     order by event.at desc, length(event.build_id) desc, event.build_id desc, event.kind
@@ -100,21 +105,30 @@ function renderEntry(event: FeedEvent, origin: string, service: string | null): 
   const series = `${xmlText(event.project_slug)}: ${xmlText(event.type)} of ${xmlText(event.version_slug)}`;
   return html`<entry>
 <id>${idOf(service, `build/${segment(event.build_id)}/${event.kind}`)}</id>
-<title>${series} ${event.kind === "broke" ? "broke" : "is fixed"}</title>
+<title>${series} ${{ broke: "broke", fixed: "is fixed", deleted: "was deleted" }[event.kind]}</title>
 <updated>${asIso(event.at)}</updated>
 <link rel="alternate" type="text/html" href="${origin}${buildHref(event.build_id)}"/>
 <category term="${event.kind}"/>
-<summary>${event.kind === "broke" ? breakWords(event) : fixWords(event)}</summary>
+<summary>${SUMMARIES[event.kind](event)}</summary>
 </entry>
 `;
 }
 
-const breakWords = ({ error_line: line }: FeedEvent): string =>
-  line === null ? "The build failed without an error line." : `The build failed: ${xmlText(line, 400)}`;
-
-function fixWords({ failures, broke_at: since }: FeedEvent): string {
-  const times = failures === 1 ? "once" : `${failures} times in a row`;
-  return `The build succeeded. Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
+function breakWords({ error_line: line }: FeedEvent): string {
+  return line === null
+    ? "The build failed without an error line."
+    : `The build failed: ${xmlText(line, 400)}`;
 }
+
+function failureWords({ failures, broke_at: since }: FeedEvent): string {
+  const times = failures === 1 ? "once" : `${failures} times in a row`;
+  return `Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
+}
+
+const SUMMARIES: Record<FeedEvent["kind"], (event: FeedEvent) => string> = {
+  broke: breakWords,
+  fixed: (event) => `The build succeeded. ${failureWords(event)}`,
+  deleted: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
+};
 
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());

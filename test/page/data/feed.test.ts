@@ -83,6 +83,19 @@ describe("the feed of breaks and fixes", () => {
     }
   });
 
+  it("says that a failure is over where its version was deleted", async () => {
+    const deleted = `
+      update mirror.builds set success = false where project_id = '1' and state = 'finished';
+      update mirror.versions set deleted_at = now() where project_id = '1'`;
+    await using served = await openMirrorPages((url) => seedPages(url, deleted));
+    const text = await served.page("/project/pip/feed.atom");
+    expect(inEntries(text, "title")).toContain("pip: html of latest was deleted");
+    expect(inEntries(text, "id")[0]).toMatch(/^tag:docmirror,2026:build\/\w+\/deleted$/);
+    expect(inEntries(text, "summary")[0]).toMatch(
+      /^The version was deleted, so its failure is over\. Before, it failed \d+ times in a row, first at /,
+    );
+  });
+
   it("is a 404 for a project that is not there, and leaves deleted projects out", async () => {
     expect((await read("/project/pipp/feed.atom")).reply.status).toBe(404);
     expect((await read("/project/%ff/feed.atom")).reply.status).toBe(404);
