@@ -144,8 +144,8 @@ export function findDrift(resource: Resource, records: readonly NormalizedRecord
     for (const field of extra.missing ?? []) add({ field, kind: "vanished", detail: "missing in records" });
     for (const [field, value] of Object.entries(extra.values ?? {})) {
       if (!isDocumented.has(field)) add({ field, kind: "appeared", detail: "in records" });
-      // A date that is only written in another way fills its column, so it is no drift.
-      else if (typeof columns[field] !== "string")
+      // A date or boolean that is only written in another way fills its column, so it is no drift.
+      else if ((columns[field] ?? null) === null)
         add({ field, kind: "type_changed", detail: `${nameOf(value)} in records` });
     }
   }

@@ -3,7 +3,7 @@ import { columnName, type Declaration, type FieldKind } from "../../resources/de
 import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 /** Raise this when the normalizer reads a value in another way. A new field needs no other number: see `readingOf`. */
-const NORMALIZER_VERSION = 4;
+const NORMALIZER_VERSION = 5;
 
 /**
  * A number for the way in which records, and those within them (`inside`), become rows. The hashes of records and the

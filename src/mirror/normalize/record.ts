@@ -77,14 +77,13 @@ export function normalizeRecord(
     } else if (value === null) {
       // The column is null already.
     } else if (kind === "boolean") {
-      if (typeof value === "boolean") columns[column] = value;
-      else keep(name, value);
+      columns[column] = readBoolean(value);
+      if (columns[column] !== value) keep(name, value);
+    } else if (kind === "datetime") {
+      columns[column] = readDate(value, context)?.text ?? null;
+      if (columns[column] !== value) keep(name, value);
     } else if (typeof value !== "string") {
       keep(name, value);
-    } else if (kind === "datetime") {
-      const time = readDate(value, context);
-      columns[column] = time ? time.text : null;
-      if (time?.text !== value) keep(name, value);
     } else {
       const text = cleanText(value, replacements);
       columns[column] = text;
@@ -116,6 +115,19 @@ export function normalizeRecord(
     projectId,
     logs: plan.long.length > 0 ? Object.fromEntries(plan.long.map((at) => [at, columns[at] ?? null])) : null,
   };
+}
+
+const TRUE = ["true", "1"];
+const FALSE = ["false", "0"];
+
+/**
+ * A boolean, also as 1 or 0, and as a text of these in any case: other databases and Python write them so. Null for any other value:
+ * "yes" or 2 may mean something else.
+ */
+function readBoolean(value: unknown): boolean | null {
+  const word = ["boolean", "number", "string"].includes(typeof value) ? String(value).toLowerCase() : "";
+  if (TRUE.includes(word)) return true;
+  return FALSE.includes(word) ? false : null;
 }
 
 /** A URI of the wrong resource counts as malformed, because its key would point to an unrelated record. */

@@ -247,11 +247,15 @@ interface Losses {
 }
 
 function warnOfLosses({ loader: { unread }, ending, warn }: OpenRun, { damaged, refused }: Losses): void {
-  for (const { resource, field, records, example } of unread.lost()) {
+  for (const { resource, field, records, example, wasRead } of unread.lost()) {
     ending.isPartial = true;
+    const where = `in ${counted(records, "record")} read now, such as ${example}`;
     warn(
-      `the field ${field} of ${resource}s was readable, and is not in ${counted(records, "record")} read now, such as ${example}: ` +
-        "the mirror keeps the values that it has; see whether a newer docmirror reads it",
+      wasRead
+        ? `the field ${field} of ${resource}s was readable, and is not ${where}: ` +
+            "the mirror keeps the values that it has; see whether a newer docmirror reads it"
+        : `the field ${field} of ${resource}s could be read in none of the records, and has a value ${where}: ` +
+            "the mirror has no value of it, so reports lack it; see whether a newer docmirror reads it",
     );
   }
   for (const { resource, field, example } of unread.unnamed())

@@ -141,7 +141,7 @@ export function readDates(records: readonly unknown[], source: Source): string[]
   const dates: string[] = [];
   for (const record of records) {
     const { date } = (record ?? {}) as { date?: unknown };
-    const local = typeof date === "string" ? readDate(date, source) : null;
+    const local = readDate(date, source);
     if (local === null) return null;
     dates.push(local.text.includes(".") ? local.text : `${local.text}.000000`);
   }

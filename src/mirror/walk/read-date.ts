@@ -1,5 +1,6 @@
 import { createZoneOffset } from "../../base/clock.ts";
 import { type LocalTime, parseLocalTime } from "../../resources/local-time.ts";
+import { ExactNumber } from "../../resources/parse-json.ts";
 
 /** The service as its replies are read: where it is, and the zone of its dates that name none. */
 export interface Source {
@@ -27,23 +28,56 @@ const MICROS = 1_000_000n;
 
 /**
  * Reads a date of the service as local time of its zone. A date may name its own zone, by an offset or by `Z`, and come with
- * any number of decimals (cut to six) or in the form of RFC 2822. Null for anything else.
+ * any number of decimals (cut to six) or in the form of RFC 2822. It may also be a time since 1970, as a number or as its digits
+ * (`epochMicros`). Null for anything else.
  */
-export function readDate(value: string, { sourceTimezone }: Pick<Source, "sourceTimezone">) {
+export function readDate(
+  value: unknown,
+  { sourceTimezone }: Pick<Source, "sourceTimezone">,
+): LocalTime | null {
+  if (typeof value !== "string") {
+    const micros = epochMicros(value);
+    return micros === null ? null : inZone(micros, sourceTimezone);
+  }
   const known = parseLocalTime(value);
   if (known || value.length > MAX_LENGTH) return known;
-  const [text, zone] = spellOut(value.trim());
+  const trimmed = value.trim();
+  const micros = epochMicros(trimmed);
+  if (micros !== null) return inZone(micros, sourceTimezone);
+  const [text, zone] = spellOut(trimmed);
   const time = parseLocalTime(text);
   if (!time || zone === undefined) return time;
-  const moment = time.microseconds - BigInt(minutesAhead(zone.toLowerCase())) * MINUTE_MICROS;
-  const ahead = offsetOf(sourceTimezone)(new Date(Number(moment / 1000n)));
+  return inZone(time.microseconds - BigInt(minutesAhead(zone.toLowerCase())) * MINUTE_MICROS, sourceTimezone);
+}
+
+/** The local time of a moment, given in microseconds since 1970. */
+function inZone(moment: bigint, zone: string): LocalTime | null {
+  const ahead = offsetOf(zone)(new Date(Number(moment / 1000n)));
   return toLocalTime(moment + BigInt(ahead) * MINUTE_MICROS);
 }
 
-/** True for a date that names its zone. Its local time follows from the zone of the service, which may be set anew. */
+/** True for a date that is one moment in every zone. Its local time follows from the zone of the service, which may be set anew. */
 export function namesZone(value: unknown): boolean {
-  if (typeof value !== "string" || value.length > MAX_LENGTH || parseLocalTime(value)) return false;
-  return spellOut(value.trim())[1] !== undefined;
+  if (typeof value !== "string") return epochMicros(value) !== null;
+  if (value.length > MAX_LENGTH || parseLocalTime(value)) return false;
+  const trimmed = value.trim();
+  return epochMicros(trimmed) !== null || spellOut(trimmed)[1] !== undefined;
+}
+
+const DIGITS = /^\d{9,16}(?:\.\d{1,9})?$/;
+/** 1990-01-01 and 2100-01-01 in seconds. No number of seconds between them is one of milliseconds or microseconds too. */
+const [EARLIEST, LATEST] = [631_152_000, 4_102_444_800];
+
+/**
+ * A time since 1970 in microseconds. It may count seconds, milliseconds or microseconds: of these, one at most gives a date from 1990
+ * until 2100. Null for any other number, such as 0 or a day in eight digits.
+ */
+function epochMicros(value: unknown): bigint | null {
+  const isText = typeof value === "string" ? DIGITS.test(value) : value instanceof ExactNumber;
+  if (!isText && typeof value !== "number") return null;
+  const time = Number(value instanceof ExactNumber ? value.text : value);
+  const unit = [1, 1e3, 1e6].find((one) => time >= EARLIEST * one && time < LATEST * one);
+  return unit === undefined ? null : BigInt(Math.round(time * (1e6 / unit)));
 }
 
 /** A date as `parseLocalTime` reads it, and the zone that it names. */
