@@ -4,6 +4,7 @@ import { readDefinitions } from "../report/definitions.ts";
 import { isReportBehind, mayRefresh, tryRefresh } from "../report/refresh/refresh.ts";
 import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
+import { loadPasswordRules } from "../store/connection/scram-password.ts";
 import { openDatabase } from "../store/embedded/open-embedded.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
 import { assertMirror } from "../store/migrate/prepare.ts";
@@ -32,6 +33,8 @@ async function serve(context: CommandContext): Promise<never> {
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(place);
+  // An upgrade may replace the program's files before a password is read again.
+  await loadPasswordRules();
   /** The parts that a refresh needs, which writes. */
   let ownerUrl = "";
   const database = createKeptDatabase({

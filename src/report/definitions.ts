@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readVersion } from "../base/version.ts";
 import { RESOURCES } from "../resources/resources.ts";
+import { readSqlFile } from "../store/connection/sql.ts";
 import type { Definition, Definitions } from "../store/migrate/definitions.ts";
 import { DICTIONARY } from "./dictionary.ts";
 import { PEOPLE } from "./relations/people.ts";
@@ -42,7 +43,7 @@ export function readDefinitions(): Definitions {
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".sql"))
-      .map((path) => readFileSync(`${folder}${path}`, "utf8")),
+      .map((path) => readSqlFile(`${folder}${path}`)),
   );
   const inOrder = orderDefinitions([...texts.flatMap(forEachKey), ...RESOURCE_VIEWS]);
   own = { version: readVersion(), dictionary: DICTIONARY, people: PEOPLE, tables: TABLES, inOrder };

@@ -6,6 +6,7 @@ import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import { loadConnections } from "../../mirror/api/transport.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { loadPasswordRules } from "../../store/connection/scram-password.ts";
 import { openDatabase } from "../../store/embedded/open-embedded.ts";
 import { assertNotDemo, assertService } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
@@ -34,7 +35,8 @@ export async function keepWorking(
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
-  await loadConnections();
+  // An upgrade may replace the program's files long before the first request, or the first password that is read again.
+  await Promise.all([loadConnections(), loadPasswordRules()]);
   const ousted = new AbortController();
   const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({

@@ -6,6 +6,7 @@ import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { withCheck } from "../../mirror/verify/verify.ts";
 import { webhookOf } from "../../notify/webhook.ts";
+import { loadDuckDb } from "../../report/export/parquet.ts";
 import { scheduleOf } from "../../report/status/read-status.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
@@ -30,8 +31,9 @@ export const command: CommandDeclaration = {
   run: work,
 };
 
-function work(context: CommandContext): Promise<never> {
+async function work(context: CommandContext): Promise<never> {
   const { config, clock } = context;
+  await loadForNights(context);
   const { syncCron, watchCron, timezone } = config;
   const meters = createMeters();
   for (const [command, cron] of scheduleOf(config)) {
@@ -61,7 +63,14 @@ function work(context: CommandContext): Promise<never> {
         ...createFileJobs(config, shared),
       ];
     });
-  return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
+  return await keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
     serveMirror(context, database, { meters, isWorker: true }),
   );
+}
+
+/** Loads what the first night needs, and this process not before: an upgrade may have replaced the program's files by then. */
+async function loadForNights({ config, progress }: CommandContext): Promise<void> {
+  (await progress()).stop();
+  // The export says why it cannot be loaded.
+  if (config.exportCron !== null) await loadDuckDb().catch(() => {});
 }

@@ -61,7 +61,8 @@ export async function openDuckDb(signal: AbortSignal): Promise<DuckDb> {
   };
 }
 
-async function loadDuckDb() {
+/** Loads DuckDB once. Throws ConfigError where it is not installed. */
+export async function loadDuckDb() {
   try {
     return await import("@duckdb/node-api");
   } catch (cause) {

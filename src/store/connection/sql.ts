@@ -191,13 +191,18 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
 }
 
+/** Reads a file of the program. A checkout may have given it the line ends of Windows, which must change neither a text nor its hash. */
+export function readSqlFile(place: string | URL): string {
+  return readFileSync(place, "utf8").replaceAll("\r\n", "\n");
+}
+
 /**
  * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value. It is read once: an upgrade
  * may replace the program's files meanwhile. The session keeps its plan, as of a tag of the connection.
  */
 export function statement<Row extends postgres.MaybeRow = postgres.Row>(name: string, url: string) {
   const names: string[] = [];
-  const file = readFileSync(new URL(`sql/${name}.sql`, url), "utf8");
+  const file = readSqlFile(new URL(`sql/${name}.sql`, url));
   const text = file.replace(/(?<!:):([a-z]\w*)/gi, (_, value: string) => {
     if (!names.includes(value)) names.push(value);
     return `$${names.indexOf(value) + 1}`;

@@ -1,8 +1,8 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { readMigrationFiles } from "drizzle-orm/migrator";
-import { type AnySql, abortable, runText, type TransactionSql } from "../connection/sql.ts";
+import { type AnySql, abortable, readSqlFile, runText, type TransactionSql } from "../connection/sql.ts";
 
 /** In the package, however deep this file or the bundle is. */
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
@@ -23,12 +23,15 @@ export function readMigrations(): readonly Migration[] {
   const journal: { entries: { tag: string }[] } = JSON.parse(
     readFileSync(`${FOLDER}/meta/_journal.json`, "utf8"),
   );
-  own = readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, hash }, index) => ({
-    tag: journal.entries[index]?.tag ?? "",
-    hash,
-    additive: sql[0]?.startsWith("-- additive: ") === true,
-    statements: sql,
-  }));
+  own = journal.entries.map(({ tag }) => {
+    const text = readSqlFile(`${FOLDER}/${tag}.sql`);
+    return {
+      tag,
+      hash: createHash("sha256").update(text).digest("hex"),
+      additive: text.startsWith("-- additive: "),
+      statements: text.split("--> statement-breakpoint"),
+    };
+  });
   return own;
 }
 
