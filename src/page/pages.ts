@@ -29,6 +29,7 @@ import {
 import { type FoundMoment, minuteOf, renderAge, renderLimits } from "./parts/freshness.ts";
 import { html } from "./parts/html.ts";
 import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
+import { when } from "./parts/marks.ts";
 import { findProjects } from "./parts/projects.ts";
 import { projectPage } from "./project/project-page.ts";
 import { projectsPage } from "./projects/projects-page.ts";
@@ -42,7 +43,7 @@ export interface PagesDeps {
   sourceTimezone: string;
   /** A list that was not read well for this long is stale. */
   staleAfterMs: number;
-  /** The moment of a mirror that is one snapshot. @default found for each page */
+  /** The moment of a mirror that is one snapshot, for pages that become files. @default found for each page */
   still?: FoundMoment;
   clock: Clock;
   log: Logger;
@@ -104,7 +105,8 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const facts = { age: renderAge(freshness, now), ...draft, limits, service: freshness.service };
+      const of = moment.isFile ? when(moment.at.getTime(), now) : undefined;
+      const facts = { age: renderAge(moment), ...draft, limits, service: freshness.service, of };
       return { status: 200, ...draft, body: await renderDocument(facts, style.href) };
     });
     return sendPage(c, made, HTML);

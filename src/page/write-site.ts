@@ -17,8 +17,9 @@ import {
 import { FAILING_PER_PAGE } from "./now/failing.ts";
 import { createPages, type PagesDeps } from "./pages.ts";
 import { keepAnswers } from "./parts/answers.ts";
-import { findMoment, minuteOf } from "./parts/freshness.ts";
+import { type FoundMoment, findMoment, minuteOf } from "./parts/freshness.ts";
 import { buildHref, projectHref } from "./parts/links.ts";
+import { withoutAges } from "./parts/marks.ts";
 import { PROJECTS_PER_PAGE } from "./projects/project-rows.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 
@@ -36,7 +37,7 @@ interface SiteFacts {
 /**
  * Writes the report page as files that need neither a server nor a script: Now, Trends (7, 14 and 30 days), Projects, each failing
  * project, Errors, Mirror, and the newest failed builds, all of the one moment of `tx`; with the rows of the blocks of the pages of
- * all projects as CSV and JSON. Links are relative. The folder replaces an older one at once, as an export does. Names of people are
+ * all projects as CSV and JSON. Links are relative, and moments stand in place of ages: it is read long after it was written. The folder replaces an older one at once, as an export does. Names of people are
  * left out unless `withPeople`. Throws ConfigError for a folder that is something else, and the reason of the signal.
  */
 export async function writeSite(
@@ -51,14 +52,14 @@ export async function writeSite(
   const mirror: MirrorReader = { read: (fn) => fn(tx as unknown as Sql), snapshot: (fn) => fn(tx) };
   keepPlans(tx);
   keepAnswers(tx);
-  const still = await findMoment(tx, now, deps.staleAfterMs);
+  const still = asFile(await findMoment(tx, now, deps.staleAfterMs));
   const app = createPages({ ...deps, clock: { ...deps.clock, now: () => now }, mirror, still });
   const places = addressesOf(await findPages(tx));
   return withStagingFolder(target, SITE_FILES.split(" "), async (folder) => {
     const rows = new Map<string, string>();
     await inPairs(places, signal, async ([address, place]) => {
       const reply = await ask(app, address);
-      const { text, files } = linkPages(await reply.text(), place, places);
+      const { text, files } = linkPages(withoutAges(await reply.text()), place, places);
       for (const [file, its] of files) rows.set(file, its);
       await write(folder, place, text);
     });
@@ -76,6 +77,11 @@ export async function writeSite(
     return facts;
   });
 }
+
+const asFile = ({ moment, revision }: FoundMoment): FoundMoment => ({
+  moment: { ...moment, isNow: false, isFile: true },
+  revision,
+});
 
 /** Postgres reads for the one while the other is drawn. When one fails, the other has ended too. */
 async function inPairs<T>(all: Iterable<T>, signal: AbortSignal, write: (one: T) => Promise<void>) {

@@ -17,7 +17,7 @@ describe("every page", () => {
     expect(page.match(/<h1/g)).toHaveLength(1);
     expect(page.match(/aria-current="page"/g)).toHaveLength(1);
     expect(page).toContain(`<a href="${path}" aria-current="page">`);
-    expect(textOf(page)).toMatch(/As of \d\d:\d\d UTC (?:\d+|< 1) min ago/);
+    expect(textOf(page)).toMatch(/As of \d+ \w+ \d\d:\d\d UTC (?:\d+|< 1) min ago/);
     expectHarmless(page, path);
   });
 

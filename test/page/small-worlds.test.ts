@@ -42,9 +42,9 @@ const WORLDS = [
   {
     world: "one project whose only build failed",
     rows: rowsOf(1, "values ('1', 1, '2 hours', false)"),
-    now: /^1 project broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago\.$/,
+    now: /^1 project broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago ?\.$/,
     usual: NOT_USUAL,
-    project: /^kiln-1 : the main docs have been failing for \d+ h\.$/,
+    project: /^kiln-1 : the main docs have been failing for \d+ h ?\.$/,
   },
   {
     world: "one project that broke and was fixed",
@@ -60,7 +60,7 @@ const WORLDS = [
       `select n::text, day + 1, day || ' days 1 hour', n < 3 and day >= n
       from generate_series(1, 3) as n cross join generate_series(0, 40) as day`,
     ),
-    now: /^1 project broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago\.$/,
+    now: /^1 project broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
     usual: /^Too few builds in the last 3 hours to tell/,
     project: /^kiln-1 : the main docs have been failing for \d+ (min|h)\.$/,
   },
@@ -118,7 +118,7 @@ const SAYS: Record<string, (f: Figures) => readonly string[]> = {
       : `Why builds fail ${f.finished - f.succeeded}`,
   ],
   "/projects": (f) => [
-    `${f.good} of ${counted(f.projects, "project")} ${f.good === 1 ? "is" : "are"} good`,
+    `${f.good === 0 ? "None" : f.good} of ${counted(f.projects, "project")} ${f.good === 1 || f.projects === 1 ? "is" : "are"} good`,
     `All ${f.projects} Main docs fail ${f.main} Other versions fail 0 Good ${f.good} Not known 0`,
   ],
   "/projects?q=kiln-1": () => ["Projects like “kiln-1” 1"],

@@ -27,17 +27,17 @@ const BUILD: BlockPage<BuildScope, BuildSaid> = {
 /** The page of a build: how it ended and why, its neighbours, its states and its log. */
 export const buildPage =
   (sourceTimezone: string): PageFunction =>
-  ({ name: id, now }) => ({
+  ({ name: id }) => ({
     key: ["build", id],
     needs: [],
-    files: filesOf(BUILD, async (tx) => {
+    files: filesOf(BUILD, async (tx, moment) => {
       const fact = await findBuild(tx, id);
       if (fact === undefined) throw new ConfigError(`the reports have no build ${id}`);
-      return { id, fact, sourceTimezone, now };
+      return { ...moment, id, fact, sourceTimezone };
     }),
     draw: async (tx, moment) =>
       isStorableId(id)
-        ? drawBuild(tx, { id, fact: await findBuild(tx, id), sourceTimezone, now: moment.now })
+        ? drawBuild(tx, { ...moment, id, fact: await findBuild(tx, id), sourceTimezone })
         : absent(id, NO_BUILD),
   });
 

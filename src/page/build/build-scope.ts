@@ -3,15 +3,16 @@ import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import type { Build } from "../parts/builds.ts";
 import type { Verdict } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import type { Markup } from "../parts/html.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
-export interface BuildScope {
+/** The moment of the page, and its build: one that was not finished is no more than that, unless the last look is new. */
+export interface BuildScope extends PageMoment {
   readonly id: string;
   /** Its row in the reports; missing until they have been computed. */
   readonly fact: Build | undefined;
   readonly sourceTimezone: string;
-  readonly now: Date;
 }
 
 /** A build as the mirror itself has it; no report counts that. */

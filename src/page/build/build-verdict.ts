@@ -27,7 +27,7 @@ import {
 } from "../parts/html.ts";
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
-import { agoWords, icon, momentTag, outcomeMark } from "../parts/marks.ts";
+import { ago, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
 import { type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
@@ -117,13 +117,14 @@ const toOutcome = (outcome: string): Outcome =>
   Object.hasOwn(OUTCOME_LOOKS, outcome) ? (outcome as Outcome) : "unknown_state";
 
 /** Says no more of a build than is known. */
-function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScope): Verdict {
+function judgeBuild(story: Story, outcome: Outcome, scope: BuildScope): Verdict {
+  const { id, fact, now } = scope;
   const { build, tails, upstream } = story;
   const [look, sign] = OUTCOME_LOOKS[outcome];
   const project = projectOf(fact);
-  const [sentence, evidence] = sayOutcome(outcome, story, fact, now);
+  const [sentence, evidence] = sayOutcome(outcome, story, scope);
   const meaning = kindMeaning(fact?.error_class);
-  const since = agoWords(build.deleted_at, now);
+  const found = ago(build.deleted_at, now);
   const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
   const at = (moment: unknown) =>
     moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
@@ -144,7 +145,7 @@ function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScop
         `${kindLabel(fact.error_class)}${meaning === null ? "" : `: ${meaning}`}.`,
       evidence,
       build.deleted_at !== null &&
-        `The service no longer has it${since === null ? "" : `, as was found ${since} ago`}.`,
+        html`The service no longer has it${found && html`, as was found ${found}`}.`,
       fact === undefined && "It is not counted yet: the reports are computed when a run ends.",
       fact?.is_dated_ahead && "Its date is beyond tomorrow, so it counts as a build without a date.",
     )}${of}`,
@@ -159,29 +160,31 @@ function judgeBuild(story: Story, outcome: Outcome, { id, fact, now }: BuildScop
 function sayOutcome(
   outcome: Outcome,
   story: Story,
-  fact: Build | undefined,
-  now: Date,
-): [sentence: string, evidence?: string] {
+  { fact, now, isNow }: BuildScope,
+): [sentence: Markup | string, evidence?: string] {
   const { state, stage, open, date_read } = story.build;
-  const known = agoWords(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
-  const ago = known === null ? "" : ` ${known} ago`;
+  const known = ago(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
+  const then = known === null ? "" : html` ${known}`;
   const inState = state === null ? "without a state" : `“${shorten(state, STATE_LENGTH)}”`;
-  const seenAgo = agoWords(open?.last_seen.asked_at, now);
-  const seen = `still ${inState} when last seen${seenAgo === null ? "" : `, ${seenAgo} ago`}`;
+  const looked = ago(open?.last_seen.asked_at, now);
+  const seen = html`still ${inState} when last seen${looked && html`, ${looked}`}`;
   switch (outcome) {
     case "failed": {
       const line = story.build.archived_log?.error_line ?? errorLineOf(story);
       return [
-        `Failed${ago}${line === null ? "; its log does not say why" : `: ${shorten(line, LINE_LENGTH)}`}`,
+        html`Failed${then}${line === null ? "; its log does not say why" : `: ${shorten(line, LINE_LENGTH)}`}`,
       ];
     }
     case "succeeded":
-      return [`Succeeded${ago}.`];
+      return [html`Succeeded${then}.`];
     case "open":
-      return [`In progress, triggered${ago}: ${seen}.`, "Whether it succeeds is not known yet."];
+      return [
+        html`${isNow ? "In progress" : "It was in progress"}, triggered${then}: ${seen}.`,
+        "Whether it succeeds is not known yet.",
+      ];
     case "stuck":
       return [
-        `Stuck, triggered${ago}: ${seen}.`,
+        html`${isNow ? "Stuck" : "It was stuck"}, triggered${then}: ${seen}.`,
         `${NEITHER} The service may still finish it, or close it as failed.`,
       ];
     case "vanished":
@@ -190,11 +193,11 @@ function sayOutcome(
         `How it ended is not known. ${NEITHER}`,
       ];
     case "cancelled":
-      return [`Cancelled${ago && `, triggered${ago}`}: it ended ${inState}.`, NEITHER];
+      return [html`Cancelled${then && html`, triggered${then}`}: it ended ${inState}.`, NEITHER];
     default:
       return [
         stage === "result"
-          ? `Finished${ago && `, triggered${ago}`}, but the service does not say whether it succeeded.`
+          ? html`Finished${then && html`, triggered${then}`}, but the service does not say whether it succeeded.`
           : `How it ended is not known: the service calls its state ${inState}.`,
         NEITHER,
       ];

@@ -38,7 +38,7 @@ import {
   readText,
   withQuery,
 } from "../parts/links.ts";
-import { age, clockWords, icon, momentTag } from "../parts/marks.ts";
+import { ago, clockWords, icon, momentTag, when } from "../parts/marks.ts";
 import {
   daysName,
   dayText,
@@ -82,10 +82,10 @@ const risen = block({
   id: "risen",
   narrowedBy: {},
   asks: ({ at }: ErrorsScope) => ({ rows: askForRising(at) }),
-  draw({ rows }, { now, at }) {
+  draw({ rows }, { now, at, isNow }) {
     if (rows.length === 0) return null;
     return {
-      title: "Rose in 24 hours",
+      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at.getTime(), now)}`,
       count: counted(rows.length, "line"),
       note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
       body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
@@ -135,9 +135,10 @@ const classes = block({
       failing: askForFailing(),
     };
   },
-  draw({ rows, ever, projects, failing }, { period, href, now }, { finished }: ErrorsSaid) {
+  draw({ rows, ever, projects, failing }, { period, href, now, isNow }, { finished }: ErrorsSaid) {
     const kinds = kindsOf(rows, period);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
+    const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
     return {
       title: "Why builds fail",
       ...(isAllTime(period) && {
@@ -152,7 +153,7 @@ const classes = block({
         more: {
           head: "Projects",
           cell: (name) =>
-            html`${grouped(hit(projects, name))}<small>${counted(hit(failing, name), "fails now", "fail now")}</small>`,
+            html`${grouped(hit(projects, name))}<small>${counted(hit(failing, name), fails, fail)}</small>`,
         },
         now,
       }),
@@ -178,7 +179,7 @@ function renderMeaning(name: string, row: KindRow | undefined, now: Date): Marku
   return html`${meaning && `${meaning}; `}${
     row &&
     html`last <a class="quiet" href="${buildHref(row.last_build_id)}">${foreign(row.last_build_id, 24)}</a>,
-    ${age(row.last_triggered_at, now)} ago`
+    ${ago(row.last_triggered_at, now)}`
   }`;
 }
 
@@ -218,16 +219,16 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
 function judgeRising(
   [first, ...others]: readonly RisingLine[],
   { failed }: ErrorsSaid,
-  { period, now, at }: ErrorsScope,
+  { period, now, at, isNow }: ErrorsScope,
 ): Verdict | null {
   if (first === undefined) return null;
   const [second] = others;
   const more =
     second === undefined
       ? ""
-      : ` Besides it ${counted(others.length, "line rises", "lines rise")}: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
+      : ` ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
   const [projects, firstBuild] = risingLinks(first, at);
-  const said = sayRising(first, now);
+  const said = sayRising(first, now, isNow);
   return {
     ...said,
     look: "some",
@@ -298,12 +299,13 @@ const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
   kept: ({ choice }) => keptQuery(choice),
 };
 
-const scopeOf = (choice: ErrorsChoice, period: Period, { now, at }: PageMoment): ErrorsScope => ({
+const scopeOf = (choice: ErrorsChoice, period: Period, { now, at, isNow }: PageMoment): ErrorsScope => ({
   choice,
   period,
   href: hrefsOf(choice),
   now,
   at,
+  isNow,
 });
 
 /** The page of errors: by kind and by line, what is most and what rises. */

@@ -67,7 +67,7 @@ export interface ErrorsChoice extends PeriodChoice {
 }
 
 /** The choice of the reader, resolved. */
-export interface ErrorsScope extends Pick<PageMoment, "now" | "at"> {
+export interface ErrorsScope extends Pick<PageMoment, "now" | "at" | "isNow"> {
   readonly choice: ErrorsChoice;
   readonly period: Period;
   readonly href: ErrorsHref;

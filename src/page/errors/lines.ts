@@ -6,7 +6,7 @@ import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../part
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
 import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
-import { age, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
+import { age, ago, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import {
   askForLineDays,
@@ -193,7 +193,7 @@ function renderHistory(line: LineRow, { period, now }: LinesFacts): Markup {
     ? html`<span class="rise">${icon("up")}${isFirst ? "new" : against}</span>`
     : isFirst && html`<span class="tag">new</span> `;
   return html`${badge}first ${momentTag(line.first_triggered_at, now)} · last
-    ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago`;
+    ${buildLink(line.last_build_id)}, ${ago(line.last_triggered_at, now)}`;
 }
 
 function renderLine(line: LineRow, facts: LinesFacts): Markup {

@@ -6,7 +6,7 @@ import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
 import type { Address, Drawing, Figure, Verdict } from "../parts/document.ts";
 import { askForLists, type FreshList, type Freshness, type PageMoment } from "../parts/freshness.ts";
 import { countWord, html, listsOf, type Markup, sentences, shorten } from "../parts/html.ts";
-import { agoWords, clockOrDay, mark, momentMs, span, when } from "../parts/marks.ts";
+import { ago, mark, momentMs, when } from "../parts/marks.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
 import {
@@ -56,20 +56,28 @@ type Answers = Found<ReturnType<typeof askForMirror>>;
 /** Null before the builds were counted. */
 const mirrorVerdict = part({
   asks: askForMirror,
-  draw(answers, { now, freshness }) {
+  draw(answers, moment) {
+    const { now, freshness } = moment;
     const trouble = troubleOf(freshness, answers.lists, now);
     const cautions = cautionsOf(answers, freshness, now).map(
       (caution) => html`${mark("warn", "Look here")} ${withCode(caution)} `,
     );
     const verdict: Verdict = {
-      ...(trouble === null
-        ? {
-            title: "✓ The mirror is current",
-            look: "good",
-            mark: { kind: "good", word: "Current" },
-            sentence: currentWords(answers.lists, now),
-          }
-        : { title: "! Look at the mirror", look: "warn", sentence: trouble }),
+      ...(trouble !== null
+        ? { title: "! Look at the mirror", look: "warn", sentence: trouble }
+        : moment.isFile
+          ? {
+              title: "The mirror was current",
+              look: "flat",
+              mark: { kind: "flat", word: "Was current" },
+              sentence: currentWords(answers.lists, moment),
+            }
+          : {
+              title: "✓ The mirror is current",
+              look: "good",
+              mark: { kind: "good", word: "Current" },
+              sentence: currentWords(answers.lists, moment),
+            }),
       evidence: html`${cautions}${notesOf(answers, now)}`,
       figures: figuresOf(answers, now),
     };
@@ -105,7 +113,7 @@ function withCode(text: string): Markup {
 function figuresOf({ lists, runs, references, quarantine }: Answers, now: Date): Figure[] {
   const sync = runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
   const stored = sumIn(quarantine, "records");
-  const ago = agoWords(sync?.started_at, now);
+  const began = ago(sync?.started_at, now);
   return [
     {
       label: "Records",
@@ -124,7 +132,7 @@ function figuresOf({ lists, runs, references, quarantine }: Answers, now: Date):
     },
     {
       label: "Last sync",
-      labelRest: ago === null ? "" : `, ${ago} ago`,
+      labelRest: began === null ? "" : html`, ${began}`,
       ...(sync === undefined
         ? { value: "–", note: "none is known" }
         : {
@@ -154,12 +162,12 @@ const ERROR_LENGTH = 200;
 const UNWATCHED =
   "what broke is seen by the next sync only, and how long builds take stays vague. `docmirror worker` does both.";
 
-function currentWords(lists: readonly FreshList[], now: Date): string {
+function currentWords(lists: readonly FreshList[], { now, isFile }: PageMoment): Markup | string {
   const through = momentMs(lists[0]?.mirror_current_through);
   const isWhole = lists.every(({ last_walk }) => last_walk === "whole");
-  const read = `The mirror is current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
+  const read = `The mirror ${isFile ? "was" : "is"} current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
   if (Number.isNaN(through)) return `${read}.`;
-  return `${read} ${isWhole ? "at" : "up to"} ${clockOrDay(through, now)} UTC, ${span(now.getTime() - through)} ago.`;
+  return html`${read} ${isWhole ? "at" : "up to"} ${when(through, now)} UTC, ${ago(through, now)}.`;
 }
 
 const isHeld = ({ held_records }: FreshList): boolean => (held_records ?? 0) > 0;
@@ -177,14 +185,14 @@ function troubleOf(
   { asOf, unread, overdue }: Freshness,
   lists: readonly FreshList[],
   now: Date,
-): string | null {
+): Markup | string | null {
   if (asOf !== null && Number.isNaN(asOf.getTime()))
     return "Not current: a wrong clock hides when the builds were last read.";
   if (unread.length > 0) return `Not whole: no sync has read ${listsOf(unread)} to the end.`;
   if (overdue.length > 0) {
     const oldest = lists.find(({ resource }) => resource === overdue[0]);
-    const ago = agoWords(oldest?.current_through, now);
-    return `Not current: ${listsOf(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${ago === null ? "at an unknown time" : `${ago} ago`}.`;
+    const read = ago(oldest?.current_through, now) ?? "at an unknown time";
+    return html`Not current: ${listsOf(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${read}.`;
   }
   const held = lists.filter(isHeld).map(({ resource, held_records }) => counted(held_records ?? 0, resource));
   return held.length === 0
@@ -195,16 +203,16 @@ function troubleOf(
 /** Says what is well, or does no harm. */
 function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Markup {
   const [first] = lists;
-  const computed = agoWords(first?.refreshed_at, now);
-  const checked = agoWords(first?.facts_checked_at, now);
-  const check = checked === null ? "" : `, and every one was compared with its record ${checked} ago`;
+  const computed = ago(first?.refreshed_at, now);
+  const checked = ago(first?.facts_checked_at, now);
+  const check = checked && html`, and every one was compared with its record ${checked}`;
   const nights = Math.max(...lists.map(({ check_nights }) => check_nights ?? 0));
   const equal = `${grouped(sumIn(lists, "checked_equal"))} of ${grouped(sumIn(lists, "checked"))} records`;
   const more = others.length === 0 ? "" : `, and of ${counted(others.length, "other project")}`;
   return sentences(
     computed === null
       ? "The figures have not been computed yet."
-      : `The figures were computed ${computed} ago${check}.`,
+      : html`The figures were computed ${computed}${check}.`,
     nights > 0 && `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`,
     silent && `No notices of ${silent.project_slug} until ${when(momentMs(silent.until), now)} UTC${more}.`,
   );
@@ -229,8 +237,7 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
       !held.some((words) => trouble === `partial: ${words}`) &&
       `The last run did not succeed: ${shorten(trouble, ERROR_LENGTH)}.`,
     watch === undefined && `Nothing watches the builds: ${UNWATCHED}`,
-    silentMs > WATCH_LATE_MS &&
-      `Nothing has watched the builds since ${clockOrDay(watched, now)}, ${span(silentMs)} ago: ${UNWATCHED}`,
+    silentMs > WATCH_LATE_MS && `Nothing has watched the builds since ${when(watched, now)}: ${UNWATCHED}`,
     ...gaps.map(({ resource, records, deficit }) => {
       const here = records ?? 0;
       return `The service counts ${counted(here + (deficit ?? 0), resource)}, and ${grouped(here)} are here.`;

@@ -7,7 +7,7 @@ import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt, type Verdict } from "../parts/document.ts";
 import type { Freshness } from "../parts/freshness.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
-import { clockWords, mark, momentMs, momentTag, span } from "../parts/marks.ts";
+import { mark, momentMs, momentTag, span, when } from "../parts/marks.ts";
 import { renderRows } from "../parts/tables.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
@@ -156,7 +156,7 @@ function drawFirstSync(sync: SyncProgress, address: Address, names: Markup | "")
   const sentence = isSilent
     ? html`First sync: nothing has come for ${span(sync.silentMs)}; ${doneWords(sync, share)}.`
     : html`First sync: ${doneWords(sync, share)}${leftWords(sync)}.`;
-  const began = clockWords(momentMs(sync.startedAt));
+  const began = when(momentMs(sync.startedAt), address.now);
   const verdict: Verdict = {
     title: share === null ? "The first sync is under way" : `${share} % of the first sync`,
     ...underWay(isSilent),

@@ -100,7 +100,7 @@ ${RUNS}
 ) as spell
 where ended_at > ${now.toISOString()}::timestamptz - interval '25 hours'
 order by last_run_id desc`,
-  draw({ rows: groups }, { now }) {
+  draw({ rows: groups }, { now, isFile }) {
     const since = now.getTime() - SPAN_MS;
     const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();
     const [syncs, spells] = [lately.filter((row) => !isWatch(row)), lately.filter(isWatch)];
@@ -110,7 +110,7 @@ order by last_run_id desc`,
     const running = syncs.filter(isRunning).length;
     const badWords = `${failed > 0 ? `, ${failed} of them not successful` : ""}${running > 0 ? `, ${running} of them under way` : ""}`;
     const noneWords =
-      now.getTime() - last > GAP_MS ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
+      now.getTime() - last > GAP_MS ? `; none since ${spells.length === 0 ? "then" : when(last, now)}` : "";
     const watchWords = `${counted(sumIn(spells, "runs"), "round")} of the watch in ${counted(spells.length, "spell")}`;
     const gaps = gapsBetween(spells, since, now.getTime());
     return {
@@ -123,7 +123,7 @@ order by last_run_id desc`,
         ],
         height: HEIGHT,
         room: 38,
-        told: `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
+        told: `In the 24 hours up to ${when(now.getTime(), now)}: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
         axis,
         body: html`${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
@@ -132,7 +132,7 @@ ${gaps.map(
   ([from, to]) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
     width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`,
 )}
-${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">now</text>`,
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">${isFile ? when(now.getTime(), now) : "now"}</text>`,
       })}
 ${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };

@@ -6,7 +6,7 @@ import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { age, clockOrDay, type MarkKind, mark, momentMs } from "../parts/marks.ts";
+import { age, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
 import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
@@ -215,7 +215,7 @@ export const lists = block({
   id: "lists",
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForLists() }),
-  draw({ rows }, { now, freshness: { overdue, uncounted } }) {
+  draw({ rows }, { now, isFile, freshness: { overdue, uncounted } }) {
     // A count that was made while the first sync went on is that of a part.
     const counted = (head: string, column: "records" | "deleted_records") =>
       numberColumn<FreshList>(head, (list) => (uncounted.includes(list.resource) ? null : list[column]));
@@ -229,7 +229,9 @@ export const lists = block({
             head: "State",
             cell(list) {
               const [kind, word] = listState(list, overdue);
-              return renderState(mark(kind, word), word);
+              return isFile && kind === "good"
+                ? renderState(mark("flat", "was current"), "was current")
+                : renderState(mark(kind, word), word);
             },
           },
           numberColumn("As of", (list) => age(list.current_through, now)),
@@ -259,7 +261,7 @@ function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date
   if (last_good_at === null) return "not yet";
   const at = (text: string) => {
     const ms = momentMs(text);
-    return Number.isNaN(ms) ? "at an unknown time" : clockOrDay(ms, now);
+    return Number.isNaN(ms) ? "at an unknown time" : when(ms, now);
   };
   if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
   return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;

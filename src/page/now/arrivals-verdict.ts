@@ -1,6 +1,7 @@
 /** The words for builds that do not arrive as usual. */
 import { counted, grouped } from "../../base/text.ts";
-import { clockOrDay, clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
+import { html } from "../parts/html.ts";
+import { ago, clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
 import type { ArrivalsRow } from "./now-scope.ts";
 
 const LEAST_DAYS = 14;
@@ -64,9 +65,8 @@ export function judgeQuiet(silence: Silence) {
   return {
     title: `! ${noBuild(silence)}`,
     sentence: `${noBuild(silence)}. ${usuallyWords(silence)}`,
-    evidence:
-      `${arrivalRange(arrivals)} The mirror looked ${agoText(now.getTime() - arrivals.lookedAt)}, and the service ` +
-      "answered: it lists no newer build. So the builds stopped there, not here.",
+    evidence: html`${arrivalRange(arrivals)} The mirror looked ${ago(arrivals.lookedAt, now)}, and the service
+      answered: it lists no newer build. So the builds stopped there, not here.`,
   };
 }
 
@@ -101,8 +101,8 @@ export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   return null;
 }
 
-/** The moment of the last build: `02:10`, or with its day. */
-export const lastBuildWords = ({ lastBuildAt }: Arrivals, now: Date): string => clockOrDay(lastBuildAt, now);
+/** The moment of the last build: `22 Nov 02:10`. */
+export const lastBuildWords = ({ lastBuildAt }: Arrivals, now: Date): string => when(lastBuildAt, now);
 
 const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
   `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : isNow ? "by now" : "by then"}.`;
@@ -118,8 +118,6 @@ function arrivalRange({ fewest, most, daysKnown, longestGapMs, lastBuildAt, look
 /** `8 to 12`, or one number. */
 export const rangeWords = ({ low, high }: { readonly low: number; readonly high: number }): string =>
   low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
-
-const agoText = (ms: number) => (ms < MINUTE_MS ? "less than a minute ago" : `${span(ms)} ago`);
 
 /** A span to the minute, up to two days: `5 h 14 min`. */
 export function longSpan(ms: number): string {

@@ -14,7 +14,7 @@ import {
   uprightLine,
 } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
-import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
+import { age, clockWords, HOUR_MS, mark, momentMs } from "../parts/marks.ts";
 import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
 import { type Arrivals, lastBuildWords, rangeWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
@@ -196,8 +196,8 @@ export const checked = block({
       title: "What was checked",
       body: renderRows([
         {
-          name: html`${freshness.isLate ? mark("warn", "look at the mirror") : mark("good", "in order")} The mirror looks`,
-          figure: span(Math.max(0, now.getTime() - arrivals.lookedAt)),
+          name: html`${freshness.isStale ? mark("warn", "look at the mirror") : mark("good", "in order")} The mirror looks`,
+          figure: age(arrivals.lookedAt, now),
           small: `${counted(countIn(looks, "looks"), "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
         },
         {
@@ -216,7 +216,7 @@ export const checked = block({
         stuck > 0
           ? {
               name: html`${mark("stuck", "stuck")} <a href="/projects?state=stuck">${progress}</a>`,
-              figure: agoWords(open?.oldest, now) ?? "",
+              figure: age(open?.oldest, now),
               small: `${grouped(stuck)} of them stuck`,
             }
           : {

@@ -20,7 +20,7 @@ import {
   targetTag,
   withQuery,
 } from "../parts/links.ts";
-import { age, agoWords, momentMs, momentTag } from "../parts/marks.ts";
+import { age, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import {
   type Failing,
@@ -84,7 +84,7 @@ ${renderWhyForm(why, kinds, kept)}</div>`;
         note: "By the results and the default versions that are known now. Which builds were open then, and whether builds arrived as usual, is not known.",
       }),
       ...(isQuiet && {
-        note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
+        note: "As the last builds left it: nothing was built since, so nothing says what failed after.",
       }),
       count: counted(total, "project"),
       body: html`${renderMine(mine, withQuery(PATH, { ...kept, maintainer: undefined }))}
@@ -319,7 +319,7 @@ function renderOthers(row: FailingProject, others: readonly OtherSeries[], now: 
   return (
     more > 0 &&
     html`
-<details class="also"><summary>${counted(more, "more here", "more here")}${isOlder && `, newest ${agoWords(row.newest_failing_since, now)}`}
+<details class="also"><summary>${counted(more, "more here", "more here")}${isOlder && html`, newest ${age(row.newest_failing_since, now)}`}
   <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (
       other,

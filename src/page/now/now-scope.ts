@@ -99,7 +99,7 @@ export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
   const span = spanUntil(at, when(at.getTime(), now), now);
   const words = day?.name ?? "last 24 hours";
   if (isNow) return { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" };
-  if (day === undefined) return { ...span, moment: "then" };
+  if (day === undefined) return span;
   const said = { within: `on ${words}`, ago: "before its end", moment: `at the end of ${words}` };
   return { ...span, ...said, words, short: words };
 }

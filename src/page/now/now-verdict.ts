@@ -6,7 +6,7 @@ import { type Count, differenceOf, rateOf, renderPoints, shareWords } from "../p
 import type { Figure, Verdict } from "../parts/document.ts";
 import { foreign, html, type Markup, wholePercent } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
-import { dayWords } from "../parts/marks.ts";
+import { dayWords, when } from "../parts/marks.ts";
 import { RISING_MARK, risingLinks } from "../parts/rising.ts";
 import { lastBuildWords, longSpan, rangeWords } from "./arrivals-verdict.ts";
 import {
@@ -83,7 +83,7 @@ function withFigures(
 }
 
 function figuresOf(
-  { failing, projects, broke, now, isNow, day, usualDays }: NowVerdictFacts,
+  { failing, projects, broke, now, at, isNow, day, usualDays }: NowVerdictFacts,
   answers: NowAnswers,
 ): Figure[] {
   const sumUp = (rows: readonly Count[]): Count => ({
@@ -111,7 +111,7 @@ function figuresOf(
     },
     {
       label: "Failing",
-      labelRest: day !== undefined ? " at its end" : isNow ? " now" : " then",
+      labelRest: day !== undefined ? " at its end" : isNow ? " now" : ` at ${when(at.getTime(), now)}`,
       ...amount(failing, "project"),
       ...(day === undefined && { unit: `of ${counted(projects, "project")}` }),
       note: html`<a href="${withQuery("/", { show: "main", day: day?.text })}#failing">${grouped(sumIn(answers.failing, "main"))} in their main docs</a>`,

@@ -6,7 +6,7 @@ import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, agoWords, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
+import { age, ago, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
 import { renderRows } from "../parts/tables.ts";
 import {
   askForFixedCounts,
@@ -100,24 +100,24 @@ export const stuck = block({
     // Nobody knows which builds were open on a day of the past.
     if (isQuiet || day !== undefined) return null;
     const stuck = countIn(counts, "stuck");
-    const oldest = agoWords(counts?.oldest, now);
-    const oldestWords = oldest === null ? "" : `, the oldest ${oldest}`;
+    const oldest = counts?.oldest ?? null;
+    const oldestWords = oldest === null ? "" : html`, the oldest ${age(oldest, now)}`;
     return {
       title: "Not finished",
       count: grouped(countIn(counts, "builds")),
       short:
         stuck === 0
           ? "none of them is stuck"
-          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${oldestWords}`,
+          : html`${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${oldestWords}`,
       empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has ended."],
       body: renderRows(
         rows.map((row) => {
           const { kind, word } = outcomeMark(row.outcome);
-          const seen = agoWords(row.last_seen_at, now);
+          const seen = ago(row.last_seen_at, now);
           return {
             name: html`${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
             age: age(row.triggered_at, now),
-            small: html`still ${row.state === null ? "without a state" : html`“${foreign(row.state, 24)}”`} when last seen${seen && `, ${seen} ago`}`,
+            small: html`still ${row.state === null ? "without a state" : html`“${foreign(row.state, 24)}”`} when last seen${seen && html`, ${seen}`}`,
           };
         }),
         stuck === 0
@@ -174,7 +174,7 @@ export const fixed = block({
       short:
         newest === undefined
           ? "none yet"
-          : html`the newest ${slugWords(newest.project_slug)}, ${agoWords(newest.recovered_at, of.now) ?? "?"} ${of.ago}`,
+          : html`the newest ${slugWords(newest.project_slug)}, ${ago(newest.recovered_at, of.now, of.ago) ?? "?"}`,
       empty: rows.length === 0 && [
         "unknown",
         "None yet.",

@@ -7,7 +7,7 @@ import { html, joined, type Markup, sentences, shorten, wholePercent } from "../
 import type { Incident } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { agoWords, clockWords, DAY_MS, HOUR_MS, momentMs, span, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, HOUR_MS, momentMs, when } from "../parts/marks.ts";
 import { type RisingLine, sayRising } from "../parts/rising.ts";
 import {
   type Arrivals,
@@ -26,6 +26,8 @@ export interface NowVerdictFacts {
   readonly now: Date;
   readonly at: Date;
   readonly isNow: boolean;
+  /** The page is a file. @default false */
+  readonly isFile?: boolean | undefined;
   /** The past day that the page is about. */
   readonly day: PageMoment["day"];
   /** The 24 hours in words, "in the last 24 hours"; and "ago". */
@@ -59,7 +61,7 @@ export interface NowVerdictFacts {
 }
 
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
-  const { now, at, isNow, day, freshness } = moment;
+  const { now, at, isNow, isFile, day, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
   const { within, ago } = spanOf(moment);
   const brokeOn = (daysBefore: number) => answers.broke.find(({ days_before }) => days_before === daysBefore);
@@ -70,6 +72,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     now,
     at,
     isNow,
+    isFile,
     day,
     span: within,
     ago,
@@ -144,12 +147,12 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     const said = judgeOne(facts);
     if (said !== null) return { kind: kind as keyof typeof VERDICTS, look, ...said };
   }
-  const { day, isNow } = facts;
+  const { day, isNow, isFile } = facts;
   const fails = day !== undefined ? `failed at the end of ${day.name}` : isNow ? "fails" : "failed";
   return {
     kind: "none",
-    look: "good",
-    title: isNow ? "✓ Nothing fails" : "✓ Nothing failed",
+    look: isFile ? "flat" : "good",
+    title: isFile ? "Nothing failed" : isNow ? "✓ Nothing fails" : "✓ Nothing failed",
     sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
     evidence: sentences(
       day === undefined
@@ -172,21 +175,24 @@ function judgeUnread({ asOf }: NowVerdictFacts): Said | null {
 function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdictFacts): Said | null {
   if (!isStale || asOf === null) return null;
   const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
-  const was = trouble === null ? "No sync has ended well since." : `The last run ${shorten(trouble, 160)}.`;
+  const was =
+    trouble === null
+      ? "No look at the builds has ended well since."
+      : `The last run ${shorten(trouble, 160)}.`;
   return {
     title: then === null ? "Not current" : `Not current: as of ${then}`,
     sentence:
       then === null
         ? "Not current: a wrong clock hides when the builds were last read."
-        : `Not current: what follows is as of ${then}, ${span(now.getTime() - asOf.getTime())} ago.`,
+        : html`Not current: what follows is as of ${then}, ${ago(asOf.getTime(), now)}.`,
     evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
   };
 }
 
-function judgePlatform({ incident, broke, span, day }: NowVerdictFacts): Said | null {
+function judgePlatform({ incident, broke, span, day, now }: NowVerdictFacts): Said | null {
   if (incident === undefined) return null;
   const from = momentMs(incident.hour);
-  const hour = `between ${clockWords(from)} and ${clockWords(from + HOUR_MS)}`;
+  const hour = `between ${when(from, now)} and ${clockWords(from + HOUR_MS)}`;
   const title = `The platform ${day === undefined ? "is" : "was"} in trouble`;
   return {
     title,
@@ -281,14 +287,15 @@ function ordinaryWords({ usualDays, broke, finishedLately, day }: NowVerdictFact
   return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the ${days}.`;
 }
 
-const newestWords = ({ newest, now, ago }: NowVerdictFacts): Markup | undefined =>
-  newest && html`${projectLink(newest.project_slug)}, ${agoWords(newest.newest_failing_since, now)} ${ago}`;
+const newestWords = ({ newest, now, ago: from }: NowVerdictFacts): Markup | undefined =>
+  newest && html`${projectLink(newest.project_slug)}, ${ago(newest.newest_failing_since, now, from)}`;
 
-function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | null {
+function fixedWords({ broke, brokeAndFixed, day, isNow }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
   const of = broke === 1 ? "it" : `${brokeAndFixed === broke ? "all" : grouped(brokeAndFixed)} of them`;
   if (day !== undefined) return `${of} had been fixed by its end`;
-  return `${of} ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
+  const [is, are] = isNow ? ["is", "are"] : ["was", "were"];
+  return `${of} ${brokeAndFixed === 1 ? is : are} fixed`;
 }
 
 /** A series that never worked did not break, as `broke_daily` counts it. */
@@ -311,18 +318,19 @@ function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
   return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.error_class)}.`;
 }
 
-function platformWords({ hoursLookedAt, day }: NowVerdictFacts): string {
+function platformWords({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {
+  const hours =
+    day === undefined ? (isNow ? "in the last 3 hours" : "in the last 3 of them") : "in each hour";
   return hoursLookedAt === 0
-    ? `Too few builds ${day === undefined ? "in the last 3 hours" : "in each hour"} to tell trouble of the platform.`
+    ? `Too few builds ${hours} to tell trouble of the platform.`
     : "No sign of trouble with the platform itself.";
 }
 
 /** One error line rose today in many projects: the cause of most of what broke. */
-function judgeRising({ rising: [first, ...others], broke, now, span }: NowVerdictFacts): Said | null {
+function judgeRising({ rising: [first, ...others], broke, now, isNow, span }: NowVerdictFacts): Said | null {
   if (first === undefined) return null;
-  const said = sayRising(first, now);
-  const more =
-    others.length === 0 ? "" : ` ${counted(others.length, "other line rises", "other lines rise")} too.`;
+  const said = sayRising(first, now, isNow);
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "other line", "other lines")} too.`;
   return {
     ...said,
     evidence: `${said.evidence}${more} ${counted(broke, "project")} broke ${span}, of whatever error.`,

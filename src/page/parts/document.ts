@@ -78,6 +78,8 @@ export interface DocumentFacts extends Draft {
   readonly service?: string | null;
   /** The limits of its figures, above its content. @default nothing */
   readonly limits?: Markup;
+  /** The moment that the page of a file is about, for the title of the window. @default not said */
+  readonly of?: string | undefined;
 }
 
 /**
@@ -96,16 +98,18 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
     age,
     limits,
     service,
+    of: moment,
   } = facts;
   const host = service == null ? "" : shorten(service, 60);
   const of = host && ` · ${host}`;
+  const at = moment === undefined ? "" : ` · ${moment} UTC`;
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${shorten(title, 120)}${of} · docmirror</title>
+<title>${shorten(title, 120)}${at}${of} · docmirror</title>
 <link rel="icon" href="${favicon(verdict === undefined ? "idle" : toneOf(verdict))}">
 <link rel="stylesheet" href="${styleHref}">
 ${feed && html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
@@ -178,7 +182,7 @@ export interface Verdict {
 export interface Figure {
   readonly label: string;
   /** The rest of the label, which a phone has no room for, such as ", last 24 hours". */
-  readonly labelRest?: string;
+  readonly labelRest?: Markup | string;
   readonly value: Markup | string;
   /** Its unit, such as "of 700 projects". */
   readonly unit?: string;

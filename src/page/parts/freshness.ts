@@ -3,9 +3,9 @@ import { ask, askFor, pick, relation } from "../../report/ask.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
-import { type Asks, askEach, type Found } from "./answers.ts";
+import { type Asks, askEach, countIn, type Found } from "./answers.ts";
 import { html, listsOf, type Markup } from "./html.ts";
-import { clockOrDay, HOUR_MS, type MarkKind, MINUTE_MS, mark, momentMs, momentTag, span } from "./marks.ts";
+import { ago, HOUR_MS, type MarkKind, MINUTE_MS, mark, momentMs, momentTag, when } from "./marks.ts";
 
 /** The freshness of the data of a page. */
 export interface Freshness {
@@ -16,15 +16,16 @@ export interface Freshness {
    * ended well, an invalid date where a wrong clock dated it.
    */
   readonly asOf: Date | null;
-  /** That is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
+  /**
+   * That is so long ago, or unknown for a wrong clock, that nothing can be said of now: longer than a list may be old, or than
+   * ten usual times between looks and 15 minutes. All pages ask by this one moment.
+   */
   readonly isStale: boolean;
-  /** That is stale, or longer ago than twice the usual time between looks at the builds. */
-  readonly isLate: boolean;
   /** The lists that were never read well. */
   readonly unread: readonly Resource[];
   /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
   readonly uncounted: readonly Resource[];
-  /** The lists that were read well, but not lately. */
+  /** The lists that were read well, but not lately; the builds among them exactly where they are stale. */
   readonly overdue: readonly Resource[];
   /** The moment when the answers were computed, as Postgres prints it. Null when they never were. */
   readonly refreshedAt: string | null;
@@ -47,8 +48,10 @@ export interface PageMoment {
   readonly now: Date;
   /** The last look at the builds: spans such as 24 hours end there, because nobody knows what came since. */
   readonly at: Date;
-  /** That look is new, so that the span is "the last 24 hours"; else words name its end. */
+  /** That look is new, so that the span is "the last 24 hours"; else words name its end, and nothing is said of now. */
   readonly isNow: boolean;
+  /** The page is a file, which is read long after it was written, so that it is never of now. @default false */
+  readonly isFile?: boolean;
   /** The UTC day whose end it is, where the reader chose one of the past: as 2026-11-03, and in words. */
   readonly day?: { readonly text: string; readonly name: string };
   /** Null stands for: no walk of the builds has ended well, so nothing is known. */
@@ -64,10 +67,13 @@ export const minuteOf = (moment: Date): Date =>
  * a mirror that nobody synced would look calmer by the hour. Without a known look it is `now`.
  */
 export function pageMoment(freshness: Freshness, now: Date): PageMoment {
-  const { asOf, isLate } = freshness;
+  const { asOf, isStale } = freshness;
   const at = asOf === null || Number.isNaN(asOf.getTime()) ? now : asOf;
-  return { now, at, isNow: at === now || (!isLate && now.getTime() - at.getTime() < HOUR_MS), freshness };
+  return { now, at, isNow: !isStale && now.getTime() - at.getTime() < HOUR_MS, freshness };
 }
+
+/** What is good may be called so: not for ever in a file, nor long after the last look. */
+export const mayBeGood = ({ isFile, freshness }: PageMoment): boolean => !isFile && !freshness.isStale;
 
 /** A row of `report.freshness`: a list, with what is the same for all of them. */
 export interface FreshList {
@@ -114,6 +120,9 @@ interface Run {
 
 /** The answers are computed right after a run. A reader who comes in between does not need a warning. */
 const FOLLOWS_WITHIN_MS = 300_000;
+/** A mirror that looks every minute may miss some looks, and is not old after the last round of a sync. */
+const MISSED_LOOKS = 10;
+const LEAST_STALE_MS = 15 * MINUTE_MS;
 /** Pages are kept while they stay the same, so they show the lag of a replica in steps, from the first on. */
 const REPLICA_STEP_S = 10;
 
@@ -124,8 +133,14 @@ function readFreshness(
 ): Omit<Freshness, "service"> {
   const [first] = lists;
   const builds = lists.find(({ resource }) => resource === "build");
-  const isLate = ({ current_through: at, lag_s }: FreshList) =>
-    at !== null && (lag_s === null || now.getTime() - momentMs(at) > staleAfterMs);
+  const usualMs = 1000 * countIn(looks, "usual_s");
+  const mostMs = ({ resource }: FreshList) =>
+    resource === "build" && usualMs > 0
+      ? Math.min(staleAfterMs, Math.max(LEAST_STALE_MS, MISSED_LOOKS * usualMs))
+      : staleAfterMs;
+  const isLate = (list: FreshList) =>
+    list.current_through !== null &&
+    (list.lag_s === null || now.getTime() - momentMs(list.current_through) > mostMs(list));
   const refreshedAt = first?.refreshed_at ?? null;
   const finishedAt = lastRun?.finished_at ?? null;
   const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
@@ -138,12 +153,9 @@ function readFreshness(
   const replicaLagS = first?.replica_lag_s ?? null;
   const through = builds?.current_through ?? null;
   const asOf = through === null ? null : new Date(builds?.lag_s == null ? Number.NaN : momentMs(through));
-  const isStale = builds !== undefined && isLate(builds);
-  const usualMs = 1000 * Number(looks?.usual_s ?? Number.NaN);
   return {
     asOf,
-    isStale,
-    isLate: isStale || (asOf !== null && now.getTime() - asOf.getTime() > 2 * usualMs),
+    isStale: builds !== undefined && isLate(builds),
     unread: namesOf(({ last_good_at }) => last_good_at === null),
     uncounted: namesOf((list) => !isCounted(list)),
     overdue: namesOf(isLate),
@@ -197,8 +209,8 @@ export async function findMoment(tx: TransactionSql, now: Date, staleAfterMs: nu
   return { moment: pageMoment(freshness, now), revision };
 }
 
-/** The end of the header: of which moment the data is. It leads to the page of the mirror. */
-export function renderAge({ asOf, isLate, unread, overdue }: Freshness, now: Date): Markup {
+/** The end of the header: of which moment the data is. It leads to the page of the mirror. Nothing in a file is current for long. */
+export function renderAge({ freshness: { asOf, unread, overdue }, now, isFile }: PageMoment): Markup {
   if (asOf === null) {
     const held = RESOURCES.length - unread.length;
     return held === 0
@@ -207,15 +219,26 @@ export function renderAge({ asOf, isLate, unread, overdue }: Freshness, now: Dat
   }
   const ms = asOf.getTime();
   if (Number.isNaN(ms)) return link("warn", "look at the mirror", "Age not known", "a clock was wrong");
-  const at = `${clockOrDay(ms, now)} UTC`;
-  const ago = `${span(now.getTime() - ms)} ago`;
+  const at = `${when(ms, now)} UTC`;
   const as = html`<span class="fresh-as">As of </span>`;
-  return !isLate && unread.length === 0 && overdue.length === 0
-    ? link("good", "current", at, ago, as)
-    : link("warn", "look at the mirror", at, ago, as);
+  const isWell = unread.length === 0 && overdue.length === 0;
+  if (!isWell) return link("warn", "look at the mirror", at, isFile ? writtenWords(now) : ago(ms, now), as);
+  return isFile
+    ? link("flat", "a file", at, writtenWords(now), as)
+    : link("good", "current", at, ago(ms, now), as);
 }
 
-const link = (kind: MarkKind, word: string, strong: string, small: string, before?: Markup): Markup =>
+/** Says of a file that it stays as it is. */
+export const writtenWords = (now: Date): string =>
+  `written ${when(now.getTime(), now)} UTC; does not renew itself`;
+
+const link = (
+  kind: MarkKind,
+  word: string,
+  strong: string,
+  small: Markup | string | null,
+  before?: Markup,
+): Markup =>
   html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${before}<b>${strong}</b> <small>${small}</small></span></a>`;
 
 /** The limits of the figures of every page, above them. Nothing where all is well. */

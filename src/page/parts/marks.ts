@@ -103,8 +103,9 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. */
+/** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. Milliseconds stay as they are. */
 export function momentMs(text: unknown): number {
+  if (typeof text === "number") return text;
   return Date.parse(
     String(text)
       .replace(" ", "T")
@@ -123,10 +124,6 @@ export function span(ms: number): string {
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
 export const when = (ms: number, now: Date): string => `${dayWords(ms, now)} ${clockWords(ms)}`;
 
-/** A moment of the last day by its clock, another with its day. */
-export const clockOrDay = (ms: number, now: Date): string =>
-  Math.abs(now.getTime() - ms) < DAY_MS ? clockWords(ms) : when(ms, now);
-
 /** The UTC day of a moment: `22 Nov`, with its year where that is not the year of `now`. */
 export function dayWords(ms: number, now: Date): string {
   const at = new Date(ms);
@@ -140,22 +137,43 @@ export const clockWords = (ms: number): string => new Date(ms).toISOString().sli
 /** The UTC time of a moment with its seconds: `01:12:30`. */
 export const secondWords = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
-/** The time since a moment, as text; null where it is not known. */
-export function agoWords(moment: unknown, now: Date): string | null {
-  const ms = momentMs(moment);
-  return Number.isNaN(ms) ? null : span(now.getTime() - ms);
-}
-
-/** The time since a moment of Postgres, with the moment itself behind it; a dash where there is none. */
+/** The time since a moment of Postgres, such as `3 d`, with the moment itself behind it; a dash where there is none. */
 export const age = (moment: unknown, now: Date): Markup =>
-  timeTag(moment, now, (ms) => span(now.getTime() - ms));
+  timeTag(moment, (ms) => ageTag(ms, now, span(now.getTime() - ms)));
+
+/** The same for a sentence: `3 d ago`; null where it is not known. Counted to another end, `from` says to which. */
+export const ago = (moment: unknown, now: Date, from = "ago"): Markup | null =>
+  knownAge(moment, now, (age) => `${age} ${from}`, "at ");
+
+/** For how long something has been so: `for 3 d`; null where it is not known. */
+export const forLong = (moment: unknown, now: Date): Markup | null =>
+  knownAge(moment, now, (age) => `for ${age}`, "since ");
+
+function knownAge(moment: unknown, now: Date, words: (age: string) => string, lead: string): Markup | null {
+  const ms = momentMs(moment);
+  return Number.isNaN(ms) ? null : ageTag(ms, now, words(span(now.getTime() - ms)), lead);
+}
 
 /** A moment of Postgres for people, such as `22 Nov 01:12`; a dash where there is none. */
-export const momentTag = (text: unknown, now: Date): Markup => timeTag(text, now, (ms) => when(ms, now));
+export const momentTag = (text: unknown, now: Date): Markup =>
+  timeTag(
+    text,
+    (ms) => html`<time datetime="${isoOf(ms)}" title="${when(ms, now)} UTC">${when(ms, now)}</time>`,
+  );
 
-function timeTag(text: unknown, now: Date, words: (ms: number) => string): Markup {
+function timeTag(text: unknown, draw: (ms: number) => Markup): Markup {
   if (text === null || text === undefined) return html`<span class="quiet">–</span>`;
   const ms = momentMs(text);
-  if (Number.isNaN(ms)) return html`<span>${shorten(String(text))}</span>`;
-  return html`<time datetime="${new Date(ms).toISOString()}" title="${when(ms, now)} UTC">${words(ms)}</time>`;
+  return Number.isNaN(ms) ? html`<span>${shorten(String(text))}</span>` : draw(ms);
 }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString();
+
+/** An age is true for a minute. Its title has the moment in words that can stand in its place, for a page that is not drawn again. */
+const ageTag = (ms: number, now: Date, words: string, lead = ""): Markup =>
+  html`<time class="age" datetime="${isoOf(ms)}" title="${lead}${when(ms, now)} UTC">${words}</time>`;
+
+const AGES = /(<time class="age"[^>]* title="([^"]*?) UTC">)[^<]*/g;
+
+/** A page with moments in place of ages: they stay true in a file. */
+export const withoutAges = (page: string): string => page.replace(AGES, "$1$2");

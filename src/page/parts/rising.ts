@@ -4,7 +4,7 @@ import { ask, inline, onPage, relation } from "../../report/ask.ts";
 import type { Asks } from "./answers.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { buildHref, withQuery } from "./links.ts";
-import { clockWords, momentMs, when } from "./marks.ts";
+import { momentMs, when } from "./marks.ts";
 import { dayNumber, dayText } from "./period.ts";
 
 /** An error line that came more often in the last 24 hours than chance explains, in many projects. */
@@ -25,18 +25,15 @@ export interface RisingLine {
 export const sayingOf = (line: string, most = 90): string =>
   shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
 
-/** `03:10` of today, else with its day. */
-export function sinceWords({ since }: RisingLine, now: Date): string {
-  const ms = momentMs(since);
-  return new Date(ms).getUTCDate() === now.getUTCDate() ? clockWords(ms) : when(ms, now);
-}
+/** `22 Nov 03:10`. */
+export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
 
-/** `“No module named 'foo'” began at 03:10 and hit 40 projects`; a line that came before rises. */
-export function risingWords(one: RisingLine, now: Date): string {
+/** `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects`; a line that came before rises, or rose where that is not of now. */
+export function risingWords(one: RisingLine, now: Date, isNow: boolean): string {
   const saying = `“${sayingOf(one.error_line)}”`;
   return one.failures_before === 0
     ? `${saying} began at ${sinceWords(one, now)} and hit ${counted(one.projects, "project")}`
-    : `${saying} rises: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
+    : `${saying} ${isNow ? "rises" : "rose"}: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
 }
 
 /** Says how often it came before. */
@@ -46,9 +43,9 @@ const beforeWords = ({ failures, failures_before: before }: RisingLine): string 
     : `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
 
 /** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines. */
-export const sayRising = (one: RisingLine, now: Date) => ({
+export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
   title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
-  sentence: `${risingWords(one, now)}.`,
+  sentence: `${risingWords(one, now, isNow)}.`,
   evidence: beforeWords(one),
 });
 

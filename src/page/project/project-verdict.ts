@@ -12,10 +12,11 @@ import {
   shareWords,
 } from "../parts/changes.ts";
 import type { Figure, Verdict } from "../parts/document.ts";
+import { mayBeGood } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, agoWords, dayWords, icon, momentMs, momentTag } from "../parts/marks.ts";
+import { age, ago, dayWords, forLong, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { lastFailed, renderFail, renderWhy } from "../parts/strips.ts";
 import {
   askForFailing,
@@ -41,31 +42,38 @@ const BAD = { sign: "✗", look: "some" } as const;
 const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
 const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as const;
 const GOOD = { sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
+/** Nobody has looked for long, or nobody will look again: a file. */
+const WAS_GOOD = { sign: "", look: "flat", mark: { kind: "flat", word: "Was good" } } as const;
 const UNKNOWN = { sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
 
 /** The main docs come first, then all else. Docs without a finished build are neither good nor bad. `rest` follows the project's slug. */
 function judgeProject({ failing: [first], main: [main], totals: [totals] }: Answers, scope: ProjectScope) {
   const { project, now, isNow } = scope;
+  const [fails, failMany] = isNow ? ["fails", "fail"] : ["failed", "failed"];
   const others = countIn(first, "total") - (first?.is_main ? 1 : 0);
-  const fail = counted(others, "other version or format fails", "other versions or formats fail");
+  const fail = counted(others, `other version or format ${fails}`, `other versions or formats ${failMany}`);
   if (project.is_deleted) return { ...UNKNOWN, rest: " is gone: the service no longer has it." };
   if (first?.is_main) {
-    const ago = agoWords(first.failing_since, now);
+    const long = forLong(first.failing_since, now);
     const how = !isNow
       ? "were failing when the mirror last looked"
-      : ago === null
+      : long === null
         ? "are failing"
-        : `have been failing for ${ago}`;
-    return { ...FAILING, rest: `: the main docs ${how}.` };
+        : html`have been failing ${long}`;
+    return { ...FAILING, rest: html`: the main docs ${how}.` };
   }
   if (project.project_id === "-1")
     return others > 0
-      ? { ...IN_PART, rest: `: ${counted(others, "version or format fails", "versions or formats fail")}.` }
+      ? {
+          ...IN_PART,
+          rest: `: ${counted(others, `version or format ${fails}`, `versions or formats ${failMany}`)}.`,
+        }
       : { ...UNKNOWN, rest: ": builds whose project the mirror does not have." };
-  if (main !== undefined && others > 0) return { ...IN_PART, rest: `: the main docs are good, but ${fail}.` };
+  if (main !== undefined && others > 0)
+    return { ...IN_PART, rest: `: the main docs ${isNow ? "are" : "were"} good, but ${fail}.` };
   if (main !== undefined)
     return {
-      ...GOOD,
+      ...(mayBeGood(scope) ? GOOD : WAS_GOOD),
       rest: isNow ? " is good, and so are its main docs." : " was good when the mirror last looked.",
     };
   if (others > 0) return { ...IN_PART, rest: `: of the main docs nothing is known, and ${fail}.` };
@@ -93,7 +101,7 @@ export const projectVerdict = part({
     const name = project_name === slug ? slugWords(slug) : foreign(project_name, 80);
     const upstream = outsideLink(row?.subdomain, html`Documentation upstream ${icon("out")}`);
     return {
-      title: `${sign} ${shorten(subject.slug, 80)}`,
+      title: `${sign} ${shorten(subject.slug, 80)}`.trim(),
       look,
       mark,
       crumbs: html`<a href="/projects">Projects</a> / ${name}`,
@@ -102,8 +110,8 @@ export const projectVerdict = part({
       acts: html`${worst && actsOf(worst, now)}${upstream}`,
       figures: [
         rateFigure(answers),
-        failingFigure(answers, now),
-        buildsFigure(answers, now),
+        failingFigure(answers, scope),
+        buildsFigure(answers, scope),
         openFigure(answers, now),
       ],
     };
@@ -163,7 +171,7 @@ function evidenceOf(
       ${worst.error_line !== null && html`<code>${foreign(worst.error_line, 240)}</code>`}</span>`;
   if (main !== undefined)
     return html`The last finished build of each version and format succeeded; that of the main docs,
-      ${target}, is ${buildLink(main.build_id)}, ${age(main.triggered_at, now)} ago.`;
+      ${target}, is ${buildLink(main.build_id)}, ${ago(main.triggered_at, now) ?? "of no known date"}.`;
   return subject.id === "-1" ? "" : `The main docs are ${target}; no build of them has finished.`;
 }
 
@@ -202,27 +210,32 @@ function rateFigure({ recent }: Answers): Figure {
   };
 }
 
-function failingFigure({ failing: [first], series: [any] }: Answers, now: Date): Figure {
+function failingFigure({ failing: [first], series: [any] }: Answers, scope: ProjectScope): Figure {
+  const { now } = scope;
   const total = countIn(first, "total");
-  const oldest = agoWords(first?.oldest, now);
+  const oldest = forLong(first?.oldest, now);
   return {
     label: "Failing",
-    labelRest: " now",
+    labelRest: ` ${momentOf(scope)}`,
     value: grouped(total),
     unit: `of ${counted(countIn(any, "total"), "version · format", "versions · formats")}`,
     note:
       total === 0
         ? "none of those that finished"
-        : html`<a href="#failing">${oldest === null ? "what and why" : `the oldest for ${oldest}`}</a>`,
+        : html`<a href="#failing">${oldest === null ? "what and why" : html`the oldest ${oldest}`}</a>`,
   };
 }
 
-function buildsFigure({ totals: [totals] }: Answers, now: Date): Figure {
+/** The moment of the failures: "now", or that of the last look. */
+const momentOf = ({ isNow, at, now }: ProjectScope): string =>
+  isNow ? "now" : `at ${when(at.getTime(), now)}`;
+
+function buildsFigure({ totals: [totals] }: Answers, { now, isNow }: ProjectScope): Figure {
   const since = momentMs(totals?.first_triggered_at);
   const all = `${grouped(countIn(totals, "builds"))}${Number.isNaN(since) ? " in all" : ` since ${dayWords(since, now)}`}`;
   return {
     label: "Builds",
-    labelRest: ", last 7 days",
+    labelRest: isNow ? ", last 7 days" : ", 7 days up to then",
     value: grouped(countIn(totals, "week")),
     note: `${grouped(countIn(totals, "week_before"))} in the 7 days before; ${all}`,
   };
@@ -230,14 +243,17 @@ function buildsFigure({ totals: [totals] }: Answers, now: Date): Figure {
 
 function openFigure({ open: [newest] }: Answers, now: Date): Figure {
   const [total, stuck] = [countIn(newest, "total"), countIn(newest, "stuck")];
-  const ago = agoWords(newest?.triggered_at, now);
+  const triggered = newest?.triggered_at ?? null;
   const some = stuck === total ? "stuck" : `open, ${grouped(stuck)} stuck`;
   return {
     label: "Open",
     labelRest: " builds",
     value: grouped(total),
     unit: total === 0 ? "open" : stuck === 0 ? "in progress" : some,
-    note: newest === undefined ? "no build is open" : html`${buildLink(newest.build_id)}${ago && `, ${ago}`}`,
+    note:
+      newest === undefined
+        ? "no build is open"
+        : html`${buildLink(newest.build_id)}${triggered !== null && html`, ${age(triggered, now)}`}`,
   };
 }
 
@@ -250,11 +266,11 @@ export const failing = block({
   narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForFailing(scope), totals: askForTotals(scope) }),
   async draw({ rows, totals: [totals] }, scope, _said, tx) {
-    const { now, isNow } = scope;
+    const { now } = scope;
     const strips = await findStrips(tx, scope, rows);
     const total = countIn(rows[0], "total");
     return {
-      title: isNow ? "Failing now" : "Failing then",
+      title: `Failing ${momentOf(scope)}`,
       count: grouped(total),
       empty:
         total === 0 &&

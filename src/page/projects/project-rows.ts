@@ -5,6 +5,7 @@ import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach } from "../parts/answers.ts";
 import { rateDot } from "../parts/changes.ts";
+import { mayBeGood, type PageMoment } from "../parts/freshness.ts";
 import {
   foreign,
   html,
@@ -16,7 +17,7 @@ import {
   wholePercent,
 } from "../parts/html.ts";
 import { projectHref, withQuery } from "../parts/links.ts";
-import { age, agoWords, mark } from "../parts/marks.ts";
+import { age, mark, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import {
   drawMainDays,
@@ -85,9 +86,13 @@ export async function findProjectRows(
 }
 
 /** The columns of the list of projects. */
-export const projectColumns = (now: Date): Column<ProjectListRow>[] => [
+export const projectColumns = (moment: PageMoment): Column<ProjectListRow>[] => [
   { head: "Project", isName: true, sort: "name", cell: nameOf },
-  { head: "State", sort: "state", cell: (row) => stateOf(row, now) },
+  {
+    head: moment.isNow ? "State" : `State at ${when(moment.at.getTime(), moment.now)}`,
+    sort: "state",
+    cell: (row) => stateOf(row, moment),
+  },
   {
     head: `Last ${ROW_STRIP_BUILDS} builds`,
     cell: ({ outcomes, project_slug }) => drawStrip(outcomes, shorten(project_slug, 60), ROW_STRIP_BUILDS),
@@ -105,7 +110,7 @@ export const projectColumns = (now: Date): Column<ProjectListRow>[] => [
     isNumber: true,
     place: "wide",
     sort: "last",
-    cell: ({ last_triggered_at }) => age(last_triggered_at, now),
+    cell: ({ last_triggered_at }) => age(last_triggered_at, moment.now),
   },
 ];
 
@@ -116,20 +121,21 @@ function nameOf({ project_id, project_slug: slug, project_name, isTwin }: Projec
   return html`<a href="${href}">${slugWords(slug)}</a>${(name || id) && html`<small>${joined([name, id], ", ")}</small>`}`;
 }
 
-function stateOf(row: ProjectListRow, now: Date): Markup {
-  const [sign, words, ...more] = describe(row, now);
-  const notes = [...more, row.stuck > 0 && `${row.stuck} stuck`].filter(Boolean).join(", ");
-  return renderState(sign, html`${words}${notes && html` <small>${notes}</small>`}`);
+function stateOf(row: ProjectListRow, moment: PageMoment): Markup {
+  const [sign, words, ...more] = describe(row, moment);
+  const notes = [...more, row.stuck > 0 && `${row.stuck} stuck`].filter(Boolean);
+  return renderState(sign, html`${words}${notes.length > 0 && html` <small>${joined(notes, ", ")}</small>`}`);
 }
 
 function describe(
   row: ProjectListRow,
-  now: Date,
-): [sign: Markup, words: string, ...notes: (string | false | null)[]] {
+  moment: PageMoment,
+): [sign: Markup, words: string, ...notes: (Markup | string | false | null)[]] {
   // As old as what is worst in it.
-  const since = agoWords(row.failing_since, now);
+  const { now } = moment;
+  const since = row.failing_since !== null && age(row.failing_since, now);
   const isOlder = row.newest_failing_since !== row.failing_since;
-  const newest = isOlder && `newest ${agoWords(row.newest_failing_since, now)}`;
+  const newest = isOlder && html`newest ${age(row.newest_failing_since, now)}`;
   switch (row.state) {
     case "main_failing": {
       const others = row.failing - 1;
@@ -138,7 +144,9 @@ function describe(
     case "failing":
       return [mark("bad2", "failing in part"), partWords(row), since, newest];
     case "good":
-      return [mark("good", "succeeded"), "Good"];
+      return mayBeGood(moment)
+        ? [mark("good", "succeeded"), "Good"]
+        : [mark("flat", "succeeded"), "Was good"];
     default:
       return [mark("idle", "state"), "Not known", "no finished build"];
   }
@@ -176,9 +184,9 @@ const state = (label: string, which: string, condition: SQL) => ({ label, which,
 
 /** The choices among the projects of `report.project_states`. */
 export const STATES = {
-  main: state("Main docs fail", "whose main docs fail", sql`${project.state} = 'main_failing'`),
-  part: state("Other versions fail", "of which other versions fail", sql`${project.state} = 'failing'`),
-  good: state("Good", "that are good", sql`${project.state} = 'good'`),
+  main: state("Main docs fail", "with failing main docs", sql`${project.state} = 'main_failing'`),
+  part: state("Other versions fail", "with other failing versions", sql`${project.state} = 'failing'`),
+  good: state("Good", "in good state", sql`${project.state} = 'good'`),
   unknown: state("Not known", "of which nothing is known", sql`${project.state} = 'unknown'`),
   stuck: state("Stuck builds", "with stuck builds", sql`${project.stuck} > 0`),
 };

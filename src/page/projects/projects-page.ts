@@ -29,7 +29,7 @@ import {
   renderSearchForm,
   withQuery,
 } from "../parts/links.ts";
-import { age, outcomeMark, outcomeSign } from "../parts/marks.ts";
+import { ago, outcomeMark, outcomeSign, when } from "../parts/marks.ts";
 import { findMine, findNearestProjects, type Mine, renderMine } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
 import {
@@ -57,10 +57,12 @@ const STATE_NAMES = Object.keys(STATES) as State[];
 /** The number of projects; and the build and the person of the name that was searched for. */
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
-  async draw({ list: [first] }, { choice: { q }, isBuilt, now }, _said, tx) {
+  async draw({ list: [first] }, scope, _said, tx) {
+    const { now, choice } = scope;
+    const { q } = choice;
     const build = q && (await findBuild(tx, q));
     const person = await findMine(tx, q);
-    return html`${renderHead("Projects", sayHowMany(countsOf(first), isBuilt))}
+    return html`${renderHead("Projects", sayHowMany(countsOf(first), scope))}
 ${build && renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
   },
 });
@@ -70,7 +72,8 @@ const projects = block({
   narrowedBy: { q: null, maintainer: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   file: ({ choice }) => askForProjects(choice),
-  async draw({ list }, { choice, now, at }, _said, tx) {
+  async draw({ list }, scope, _said, tx) {
+    const { choice, at } = scope;
     const { q } = choice;
     const count = countsOf(list[0]);
     const rows = await findProjectRows(tx, list.filter(isProject), at);
@@ -82,7 +85,7 @@ const projects = block({
       count: grouped(total),
       body: html`${renderMine(choice.mine, withQuery(PATH, { ...keptBy(choice), maintainer: undefined }))}
 ${renderBar(choice, count)}
-${rows.length === 0 ? renderNoMatch(choice, count, alike, now) : renderList(choice, rows, total, now)}`,
+${rows.length === 0 ? renderNoMatch(scope, count, alike) : renderList(scope, rows, total)}`,
     };
   },
 });
@@ -96,7 +99,7 @@ const renderBuildHit = (
 ): Markup => html`<section class="block hit" id="build" aria-labelledby="build-t">
 ${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_id)}">Build ${foreign(build.build_id, 24)}</a></h2>
 <p class="note">${outcomeMark(build.outcome).word}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
-  · ${targetWords(build.version_slug, build.type)} of ${projectLink(build.project_slug)} · ${age(build.triggered_at, now)} ago</p>
+  · ${targetWords(build.version_slug, build.type)} of ${projectLink(build.project_slug)} · ${ago(build.triggered_at, now) ?? "of no known date"}</p>
 </section>`;
 
 /** A person of the name that was searched for. */
@@ -104,12 +107,8 @@ const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section cla
 <p><a href="${withQuery(PATH, { maintainer })}">${foreign(maintainer, 60)}</a> maintains ${counted(ids?.length ?? 0, "project")}.</p>
 </section>`;
 
-interface ProjectsScope {
+interface ProjectsScope extends PageMoment {
   readonly choice: ProjectsChoice;
-  /** The mirror knows of builds. */
-  readonly isBuilt: boolean;
-  readonly now: Date;
-  readonly at: Date;
 }
 
 const PROJECTS: BlockPage<ProjectsScope> = {
@@ -123,15 +122,13 @@ export function projectsPage({ query }: Address): Drawing {
   const given = parse(query);
   const maintainer = readText(query, "maintainer");
   /** The choice with what a search that was pasted means. */
-  const find = async (tx: TransactionSql, { now, at, freshness }: PageMoment): Promise<ProjectsScope> => ({
+  const find = async (tx: TransactionSql, moment: PageMoment): Promise<ProjectsScope> => ({
+    ...moment,
     choice: {
       ...given,
       q: given.q && (await findSearched(tx, given.q)),
       mine: await findMine(tx, maintainer),
     },
-    isBuilt: !freshness.uncounted.includes("build"),
-    now,
-    at,
   });
   return {
     key: ["projects", given, maintainer],
@@ -166,13 +163,15 @@ const countsOf =
 const foundBy = ({ state }: ProjectsChoice, count: Counts): number =>
   state === undefined ? count("found") : isState(state) ? count("found", state) : 0;
 
-function sayHowMany(count: Counts, isBuilt: boolean): string | undefined {
+function sayHowMany(count: Counts, { isNow, at, now, freshness }: ProjectsScope): string | undefined {
   const all = count("all");
   if (all === 0) return undefined;
-  if (!isBuilt)
+  if (freshness.uncounted.includes("build"))
     return `${counted(all, "name")}; how each stands is not known, because this mirror holds no builds.`;
   const good = count("all", "good");
-  return `${grouped(good)} of ${counted(all, "project")} ${good === 1 ? "is" : "are"} good: the last finished build of each version and format succeeded.`;
+  const isOne = good === 1 || (good === 0 && all === 1);
+  const is = isNow ? (isOne ? "is" : "are") : `${isOne ? "was" : "were"} at ${when(at.getTime(), now)}`;
+  return `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")} ${is} good. Good means that the last finished build of each version and format succeeded.`;
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {
@@ -200,12 +199,13 @@ function renderBar(choice: ProjectsChoice, count: Counts): Markup {
 ${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
 
-function renderList(choice: ProjectsChoice, rows: readonly ProjectListRow[], total: number, now: Date) {
+function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total: number) {
+  const { choice } = scope;
   const { sort: by, page } = choice;
   const kept = keptBy(choice);
   return html`${renderListTable({
     caption: titleOf(choice),
-    columns: projectColumns(now),
+    columns: projectColumns(scope),
     rows,
     sort: { path: PATH, kept, by, direction: PROJECT_SORTS[by].direction },
   })}
@@ -214,7 +214,8 @@ ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun:
 }
 
 /** Says why the list is empty, with links to go on by. A choice that leaves nothing says nothing about builds. */
-function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly ProjectListRow[], now: Date) {
+function renderNoMatch(scope: ProjectsScope, count: Counts, alike: readonly ProjectListRow[]) {
+  const { choice } = scope;
   const { q, state, page } = choice;
   const all = count("all");
   if (all === 0)
@@ -232,7 +233,7 @@ function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly Pr
 ${
   alike.length > 0 &&
   html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
-${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
+${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(scope), rows: alike })}`
 }`;
 }
 

@@ -38,14 +38,25 @@ describe("a moment of Postgres", () => {
   const NEVER = ["infinity", "-infinity", "", "4713-01-01 00:00:00+00 BC", null, undefined];
   it.each(NEVER)("%s has no age", (text) => {
     expect(momentMs(text)).toBeNaN();
-    expect(ages.agoWords(text, NOW)).toBeNull();
+    expect([ages.ago(text, NOW), ages.forLong(text, NOW)]).toEqual([null, null]);
   });
 
   it("has its age, with the moment itself behind it", async () => {
     expect(plain(String(await age("2026-11-21 20:25:00+00", NOW)))).toBe(
-      '<time datetime="2026-11-21T20:25:00.000Z" title="21 Nov 20:25 UTC">5 h</time>',
+      '<time class="age" datetime="2026-11-21T20:25:00.000Z" title="21 Nov 20:25 UTC">5 h</time>',
     );
     expect(String(await momentTag("2026-11-21 20:25:00+00", NOW))).toContain(">21 Nov 20:25</time>");
+  });
+
+  it("has words that a file can keep in place of its age", async () => {
+    const at = "2026-11-21 20:25:00+00";
+    const [said, kept] = [(page: string) => page, ages.withoutAges].map((of) =>
+      [age(at, NOW), ages.ago(at, NOW), ages.ago(at, NOW, "before its end"), ages.forLong(at, NOW)].map(
+        (one) => plain(of(String(one)).replace(/<[^>]*>/g, "")),
+      ),
+    );
+    expect(said).toEqual(["5 h", "5 h ago", "5 h before its end", "for 5 h"]);
+    expect(kept).toEqual(["21 Nov 20:25", "at 21 Nov 20:25", "at 21 Nov 20:25", "since 21 Nov 20:25"]);
   });
 
   it("is a dash where there is none, and its own text where JavaScript has no such moment", async () => {

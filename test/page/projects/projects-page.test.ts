@@ -168,7 +168,7 @@ describe("a choice that leaves nothing", () => {
     const page = await pages.page("/projects?q=gama&state=main");
     const text = textOf(blockOf(page, "projects"));
     expect(namesOf(page)).toEqual(["gamma"]);
-    expect(text).toContain("All 1 whose main docs fail");
+    expect(text).toContain("All 1 with failing main docs");
     expect(text).not.toMatch(/none found|nothing fails/i);
   });
 });
