@@ -60,6 +60,8 @@ export interface ModelOptions {
   unrenderable?: number;
   /** The share of records that have no id. @default 0 */
   nameless?: number;
+  /** The share of records that stand twice in the list, next to each other, as by a JOIN. @default 0 */
+  doubled?: number;
   recordBytes?: number;
   /** The time that a record of a page takes, in milliseconds. @default 0 */
   recordMs?: number;
@@ -81,6 +83,7 @@ interface ModelRecord {
   isRenderable: boolean;
   isHidden: boolean;
   isNamed: boolean;
+  isDoubled: boolean;
 }
 
 /** A cut list keeps back so many of its records, and such a share of them. */
@@ -97,7 +100,7 @@ const { POSITIVE_INFINITY: ENDLESS } = Number;
 /** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
 export function createModelList(options: ModelOptions) {
   const { order, rate = 0, burst = 1, quietAfter = ENDLESS, unrenderable = 0, nameless = 0 } = options;
-  const { lookAhead = 0, showsOrder = false, patience = 100_000, count = "honest" } = options;
+  const { doubled = 0, lookAhead = 0, showsOrder = false, patience = 100_000, count = "honest" } = options;
   const { nextByCount = false, hidden = 0, cut = 0, pairs = 0, blank = 0, silentCap = ENDLESS } = options;
   const { nullAbove = ENDLESS, recordBytes = 0, recordMs = 0, mostServed = ENDLESS } = options;
   let { maxLimit = 1000 } = options;
@@ -114,7 +117,10 @@ export function createModelList(options: ModelOptions) {
     isNamed: nameless === 0 || random() >= nameless,
     isRenderable: unrenderable === 0 || random() >= unrenderable,
     isHidden: hidden > 0 && random() < hidden,
+    isDoubled: doubled > 0 && random() < doubled,
   });
+  const placesOf = (list: readonly ModelRecord[]) =>
+    list.flatMap((one) => (one.isDoubled ? [one, one] : [one]));
   const records = Array.from({ length: options.size }, (_, at) => create(order === "ties" ? at >> 2 : at));
   const gone: ModelRecord[] = [];
   const ahead = new Map<string, FetchedPage | HttpStatusError>();
@@ -169,14 +175,15 @@ export function createModelList(options: ModelOptions) {
   }
 
   function counted(): number {
-    lengths.push(records.length);
-    if (count === "cached" && random() < 0.05) cached = records.length;
+    const { length } = placesOf(records);
+    lengths.push(length);
+    if (count === "cached" && random() < 0.05) cached = length;
     if (count === "cached") return cached;
-    if (count === "estimated") return Math.round(records.length * (1 + wrongBy / 3));
+    if (count === "estimated") return Math.round(length * (1 + wrongBy / 3));
     const wrong = Math.ceil(Math.abs(wrongBy) * 15);
-    if (count === "high") return records.length + wrong;
-    if (count === "low") return Math.max(0, records.length - wrong);
-    return (count === "lagging" ? lengths.at(-1 - below(Math.min(lengths.length, 5))) : records.length) ?? 0;
+    if (count === "high") return length + wrong;
+    if (count === "low") return Math.max(0, length - wrong);
+    return (count === "lagging" ? lengths.at(-1 - below(Math.min(lengths.length, 5))) : length) ?? 0;
   }
 
   function sorted(): ModelRecord[] {
@@ -204,7 +211,7 @@ export function createModelList(options: ModelOptions) {
     if (served > patience) throw new Error(`the walk goes on after ${served} pages`);
     const text = requestText(request);
     const limit = Math.min(request.limit, maxLimit);
-    const whole = sorted();
+    const whole = placesOf(sorted());
     const isBlank = blank > 0 && random() < blank;
     const list = isBlank
       ? []

@@ -1,10 +1,10 @@
 import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
-import { countRows, countShown, setLive } from "../load/live-count.ts";
+import { countHeld, countRows, countShown, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
-import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import { countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
-import { AS_COUNTED, beyondMoves, compareShown } from "./differences.ts";
+import { beyondMoves, compareShown } from "./differences.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
@@ -36,14 +36,14 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
   // The earlier part of a resumed walk did not say how the count moved.
   const counted = start.beganRunId === runId ? outcome.totalCount : null;
   const isRead = outcome.walk === "whole" && counted !== null;
-  const { gap, cut } = isRead ? compareShown(resource, counted, reading) : AS_COUNTED;
-  if (cut !== null) outcome = { ...outcome, walk: "not_whole", reason: cut };
+  const shown = isRead ? compareShown(resource, counted, reading) : null;
+  if (shown?.cut) outcome = { ...outcome, walk: "not_whole", reason: shown.cut };
 
   const ended = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {
       let held: string | null = null;
-      let unstored = head?.unstored ?? null;
-      let deficit = head?.deficit ?? null;
+      let unstored = head?.causes?.unstored ?? null;
+      let deficit = head?.causes ? head.causes.unexplained + head.causes.unstored : null;
       if (outcome.walk === "whole") {
         if (memory) await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
         const missing = await closeWhole(tx, run, list, reading, finishedAt);
@@ -53,7 +53,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
       if ((memory || isRead) && counted !== null) {
         deficit = beyondMoves(counted - (await countShown(tx, resource)), moved);
         unstored ??= await countUnstored(tx, resource);
-      } else if (head && deficit !== null) deficit -= head.explained - (unstored ?? 0);
+      }
       if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await memory?.keepSize(tx);
       // A whole walk that is not accepted has not read the list.
@@ -68,6 +68,8 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         finishedAt,
         unstored,
         deficit,
+        gap: outcome.walk === "whole" ? shown?.gap : head?.causes,
+        held: outcome.walk === "whole" ? await countHeld(tx, resource) : head?.causes?.held,
         night: head?.night ?? undefined,
         search: head?.search ?? undefined,
         readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
@@ -83,12 +85,12 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
       walk: outcome.walk,
       ...(ended.reason && { reason: ended.reason }),
       ...(head?.isLagging && { lagging: true }),
-      ...(gap && { shown: gap.shown }),
+      ...(shown && shown.gap.unshown + shown.gap.repeated !== 0 && { shown: seen.size }),
       ...counts,
       total_count: outcome.totalCount,
       ...summarize(head),
     },
-    deficit: head && outcome.walk === "head" ? Math.max(0, head.explained - (head.deficit ?? 0)) : 0,
+    deficit: outcome.walk === "head" ? Math.max(0, -(head?.causes?.unexplained ?? 0)) : 0,
     brokenBy,
   };
 }
@@ -109,8 +111,10 @@ export async function closeWhole(
   { start, seen }: Pick<Reading, "start" | "seen">,
   noticedAt: string,
 ) {
+  const { beganRunId } = start;
   await resolveHoles(tx, resource, noticedAt);
-  const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt, seen };
+  await resolveUnseen(tx, resource, { seen, beganRunId, at: noticedAt });
+  const facts = { resource, runId, beganRunId, noticedAt, seen };
   const missing = await recordMissing(tx, { ...limits, ...facts });
   await setLive(tx, resource, missing.live);
   return missing;

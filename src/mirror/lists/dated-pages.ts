@@ -1,7 +1,7 @@
 /** Single pages of the list of builds, below its head: each is stored, and says what lies between its dates. */
 import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
-import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
+import type { ServiceGap, WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
@@ -22,13 +22,19 @@ export const LEAST_SEARCHED = 4;
 interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
   /** The request for the first page of the list, with the size of a page. */
   first: PageRequest;
-  /** The records that the service counts and never shows. */
-  unshown: number;
+  /** The gap of the service that is known. */
+  gap: ServiceGap;
   missing: UnshownBuilds;
   /** The last border of the head. */
   top: Border;
   /** The most requests. */
   budget: number;
+}
+
+interface FoundDifferences extends SearchEnd {
+  counts: WalkCounts;
+  /** The records that the service counts behind the end of its list. Null where no page showed the end. */
+  beyondEnd: number | null;
 }
 
 /**
@@ -38,8 +44,8 @@ interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
 export async function findDifferences(
   run: ListRun,
   list: ListOptions,
-  { top, budget, first, unshown, missing, counts, seen }: SearchOptions,
-): Promise<SearchEnd & { counts: WalkCounts }> {
+  { top, budget, first, gap, missing, counts, seen }: SearchOptions,
+): Promise<FoundDifferences> {
   const { client, patience, sql, signal, log } = run;
   const source = createPageSource({ client, resource: "build", lookAhead: 0, signal });
   const settled = settlePages(run, list, { counts, seen, memory: null });
@@ -77,7 +83,7 @@ export async function findDifferences(
       if (missing.held !== null || hasMoved) return null;
       const fetched = await take({ ...first, offset, limit });
       if (!fetched) return null;
-      const page = toDatedPage(fetched, unshown);
+      const page = toDatedPage(fetched, gap.unshown + gap.repeated);
       // One after another: the counts of ranges follow from what is stored.
       latest = latest.then(() => settle(fetched, page));
       await latest;
@@ -92,9 +98,24 @@ export async function findDifferences(
       });
     },
   };
+  /** Where a service may have hidden records and still counts them, no page settles a difference, but its last one shows it. */
+  async function findEnd(): Promise<number | null> {
+    if (missing.noted === 0 && gap.unshown <= 0) return null;
+    const offset = Math.max(0, top.places - missing.noted - Math.floor(first.limit / 2));
+    const page = await take({ ...first, offset });
+    if (!page) return null;
+    latest = latest.then(() => settle(page, null));
+    await latest;
+    const { meta } = page;
+    const isEnd = meta.next === null && meta.count > 0 && !isFull(first, meta);
+    return isEnd && meta.totalCount !== null ? meta.totalCount - (meta.offset ?? offset) - meta.count : null;
+  }
+
   let isDone = false;
+  let beyondEnd: number | null = null;
   try {
     ({ isDone } = await bisect(top, parts, { limit: first.limit, budget }));
+    if (!isDone) beyondEnd = await findEnd();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     requests = Math.max(requests, budget);
@@ -105,18 +126,22 @@ export async function findDifferences(
   }
   const facts = { requests, is_done: isDone, missing: missing.noted, dates_moved: hasMoved };
   log.info(facts, "searched the builds for differences");
-  return { requests, isDone, counts: settled.counts };
+  return { requests, isDone, beyondEnd, counts: settled.counts };
 }
 
-/** Null for a page that does not show its order, or not all of itself, or contradicts its count. */
-export function toDatedPage(page: FetchedPage, unshown: number): DatedPage | null {
+/**
+ * Null for a page that does not show its order, or not all of itself, or contradicts its count.
+ *
+ * @param beyond the places that the service counts and never shows
+ */
+export function toDatedPage(page: FetchedPage, beyond: number): DatedPage | null {
   const { request, meta, ids } = page;
   const at = parsePageRequest(request);
   const dates = shownDates(page);
   const { totalCount, count } = meta;
   if (!at || !dates || totalCount === null || count !== ids.length) return null;
   const { offset } = at;
-  const places = totalCount - unshown;
+  const places = totalCount - beyond;
   const end = offset + count;
   if ((meta.offset ?? offset) !== offset || (count > 0 && end > places)) return null;
   // A full page shows no end, whatever `next` and the count say (`course.ts`).

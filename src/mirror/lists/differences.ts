@@ -1,12 +1,13 @@
-/** Compares the count of a list with the records that it shows and those that are here, and says what explains a difference. */
+/**
+ * Compares the count of a list with the records that are here, and says what explains a difference. All of it is of one
+ * moment: that of the reply which gave the count, with its pages stored.
+ */
+import { counted as countedAs, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/sql.ts";
-import {
-  type CountGap,
-  describeCountGap,
-  findLastWholeWalk,
-  findUnexplainedDeficit,
-} from "../../store/ledger/run-ledger.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
+import { type CountGap, describeCountGap, type ServiceGap } from "../../store/ledger/run-ledger.ts";
+import { countHeld, countShown } from "../load/live-count.ts";
+import { countUnstored } from "../load/quarantine.ts";
 import type { Course, WalkOutcome } from "../walk/course.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
 import type { CountMoves, Reading } from "./reading.ts";
@@ -14,22 +15,84 @@ import type { CountMoves, Reading } from "./reading.ts";
 /** The share of its count that a list may leave out of its pages. */
 const MOST_UNSHOWN = 0.05;
 
-/** The differences that earlier walks of a list have found, in records. */
-export interface KnownDifferences {
-  /** The newest whole walk saw them and could not store them. */
+/**
+ * Why the service counts another number of records than are here, in records: a field for each cause. It adds up:
+ * `counted` = `here` - `held` + `unstored` + `unshown` + `repeated` + `unexplained`.
+ */
+export interface CountCauses extends ServiceGap {
+  /** By the `total_count` of the reply. */
+  counted: number;
+  /** Live here, without those that are missing from the list, and whose details are asked for. */
+  here: number;
+  /** Of these: missing from the list too, but their deletion is held back. */
+  held: number;
+  /** The list shows them, and they could not be stored. */
   unstored: number;
-  /** The service counted them, and the newest whole walk saw them on no page. */
-  unshown: number;
-  /** Both. */
-  explained: number;
-  /** These, and the difference that the newest comparison could not resolve. */
-  known: number;
+  /** Nothing explains them. Above 0: they are missing here. Below 0: they are too many here. */
+  unexplained: number;
 }
 
-export async function findKnownDifferences(sql: Sql, resource: Resource): Promise<KnownDifferences> {
-  const { unstored, unshown } = (await findLastWholeWalk(sql, resource)) ?? { unstored: 0, unshown: 0 };
-  const explained = unstored + unshown;
-  return { unstored, unshown, explained, known: explained + (await findUnexplainedDeficit(sql, resource)) };
+/**
+ * Counts the causes by what is stored now. `gap`: the service's own, as it is known. Call it when the pages of the reply are stored.
+ *
+ * @param counted that of the reply. Null for a reply that is behind: what was unexplained before still is, and nothing else
+ */
+export async function countCauses(
+  sql: AnySql,
+  resource: Resource,
+  counted: number | null,
+  gap: ServiceGap & { unexplained: number },
+): Promise<CountCauses> {
+  const { unshown, repeated } = gap;
+  const here = await countShown(sql, resource);
+  const held = await countHeld(sql, resource);
+  const unstored = await countUnstored(sql, resource);
+  const expected = here - held + unstored + unshown + repeated;
+  const count = counted ?? expected + gap.unexplained;
+  return { counted: count, here, held, unstored, unshown, repeated, unexplained: count - expected };
+}
+
+/** The same causes with another gap of the service. */
+export function withGap(causes: CountCauses, { unshown, repeated }: ServiceGap): CountCauses {
+  const { unexplained } = causes;
+  const more = unshown + repeated - causes.unshown - causes.repeated;
+  return { ...causes, unshown, repeated, unexplained: unexplained - more };
+}
+
+/**
+ * The records that the service counts and does not show, by what it counts behind the end of its list: as much of that as
+ * explains the difference. What it counts more is explained by records that were found missing from the list (`noted`) alone,
+ * since a count that merely rose means that records are missing here.
+ */
+export function unshownBy(beyondEnd: number, { unshown, unexplained }: CountCauses, noted: number): number {
+  const more = beyondEnd - unshown;
+  const isShown = unexplained > 0 ? unexplained <= Math.min(more, noted) : unexplained >= more;
+  return isShown ? unshown + unexplained : unshown;
+}
+
+/** For people, such as "of 603 builds, 600 are here and 1 could not be stored: upstream counts 2 builds more than are here". */
+export function describeCauses(
+  resource: Resource,
+  { counted, here, held, unstored, unshown, repeated, unexplained }: CountCauses,
+): string {
+  const causes = [
+    [here - held, "are here"],
+    [unstored, "could not be stored"],
+    [repeated, "are counted twice"],
+    [unshown, "are on no page of it"],
+    [-unshown, "are on its pages and not counted"],
+  ] as const;
+  const known = causes.flatMap(([many, what]) => (many > 0 ? [`${grouped(many)} ${what}`] : []));
+  const kept = held > 0 ? [`${grouped(held)} more are kept, because their deletion is held back`] : [];
+  const explained = known.length + kept.length > 1 || here === 0 ? [...known, ...kept] : [];
+  const parts = explained.length > 0 ? `of ${countedAs(counted, resource)}, ${explained.join(", ")}: ` : "";
+  return `${parts}upstream counts ${countedAs(unexplained, resource)} more than are here`;
+}
+
+/** The gap of a service that counts so many more records than it shows, of which so many stand twice on a page. */
+export function gapOf(more: number, twice: number): ServiceGap {
+  const repeated = Math.max(0, Math.min(more, twice));
+  return { unshown: more - repeated, repeated };
 }
 
 /** The part of a difference that cannot come from records that came or went behind the reader during the walk. */
@@ -37,24 +100,14 @@ export function beyondMoves(difference: number, { up, down }: CountMoves): numbe
   return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
 }
 
-/** The gap between the count of a list and what a reading of it has seen; `cut` says that it is too large. */
-interface Shown {
-  gap: CountGap | null;
-  cut: string | null;
-}
-
-export const AS_COUNTED: Shown = { gap: null, cut: null };
-
-/** Compares the count of a whole walk with what it has seen. What one page shows twice is counted twice. */
+/** Compares the count of a whole walk with what it has seen; `cut` says that the list leaves too much out. */
 export function compareShown(
   resource: Resource,
   counted: number,
   { seen, repeated, moved }: Pick<Reading, "seen" | "repeated" | "moved">,
-): Shown {
-  const unshown = beyondMoves(counted - seen.size, moved);
-  if (unshown === 0) return AS_COUNTED;
-  const gap = { resource, counted, shown: seen.size };
-  return { gap, cut: describeCut(gap, unshown - repeated.size) };
+): { gap: ServiceGap; cut: string | null } {
+  const gap = gapOf(beyondMoves(counted - seen.size, moved), repeated);
+  return { gap, cut: describeCut({ resource, counted, shown: seen.size }, gap.unshown) };
 }
 
 /** Says that a walk has read all, but for records of which nothing but their place is known. A list that is cut is not whole. */

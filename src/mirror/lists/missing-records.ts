@@ -69,7 +69,8 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
   const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
-  for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
+  const back = await findRestored(tx, resource, beganRunId);
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
     const olderMet = countSeen(older);
@@ -85,7 +86,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   // Records that an earlier walk missed, and that wait for their details, are not new.
   const fresh = missing - (waiting - keptSeen) - (waitsMs === null ? 0 : due);
   const isHeld = fresh > mostMissing(known, facts);
-  for await (const { older } of liveIds(tx, resource, beganRunId)) {
+  for await (const { older } of liveIds(tx, resource, beganRunId, back)) {
     const unseen = older.filter((id) => !seen.has(id));
     await NOTE_MISSING(tx, { resource, runId, unseen, noticedAt, isHeld, waitsMs });
   }
@@ -129,11 +130,24 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
-/** In windows of one row, because rows cost the driver more than ids. `older`: by run ids, because a clock may be wrong. */
+/** The records that were deleted and came back since a run: a walk that began in it may have passed their places before. */
+async function findRestored(tx: TransactionSql, resource: Resource, runId: number): Promise<Set<string>> {
+  const rows = await tx<{ id: string }[]>`
+    select record_id as id from mirror.changes
+    where resource = ${resource} and kind = 'restored' and run_id >= ${runId}::bigint
+      and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${runId}::bigint)`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
+ * ids, because a clock may be wrong, but for those that are `back` since.
+ */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
+  back: ReadonlySet<string>,
 ): AsyncGenerator<{ older: string[]; newer: string[] }> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
@@ -150,7 +164,10 @@ async function* liveIds(
         from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
       ) as listed`;
     last = row?.last ?? null;
-    if (row && last !== null) yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
+    if (!row || last === null) continue;
+    const [older, newer] = [JSON.parse(row.older), JSON.parse(row.newer)] as [string[], string[]];
+    const isBack = (id: string) => back.has(id);
+    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
   }
   await tx`set local enable_bitmapscan to default`;
   await tx`set local enable_seqscan to default`;

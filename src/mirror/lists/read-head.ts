@@ -1,8 +1,13 @@
 import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { findLastJoinedRun, startWalk, type WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { countShown } from "../load/live-count.ts";
+import {
+  findLastJoinedRun,
+  findServiceGap,
+  findUnexplainedDeficit,
+  startWalk,
+  type WalkCounts,
+} from "../../store/ledger/run-ledger.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
@@ -10,9 +15,9 @@ import { type FetchedPage, isNewestFirst, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
-import { findKnownDifferences, type KnownDifferences } from "./differences.ts";
+import { type CountCauses, countCauses, describeCauses, unshownBy, withGap } from "./differences.ts";
 import { createHeadJoin } from "./head-join.ts";
-import { collectUnshown, describeHeld, findHeld, mostMissing } from "./missing-records.ts";
+import { collectUnshown, describeHeld, findHeld, forgetMissing, mostMissing } from "./missing-records.ts";
 import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findPageSize } from "./page-sizes.ts";
 import { beginCourse } from "./read-list.ts";
@@ -48,8 +53,8 @@ interface Head
 
 /**
  * Reads the head of a list until it joins what was read before, and compares upstream's count with the live records
- * here. Where they differ, what came or went further down is searched for (`dated-pages.ts`), and the head is read
- * again. A difference that stays is the `deficit` of the walk. A nightly sync then reads its part of the round.
+ * here. Where nothing known explains that they differ, what came or went further down is searched for (`dated-pages.ts`),
+ * and the head is read again. A nightly sync then reads its part of the round.
  *
  *   reading ──▶ comparing ──differs──▶ searching ──asked for pages──▶ reading
  *      │            │                      └─had nothing to ask──┐
@@ -67,11 +72,11 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   const { resource, listPath, search, roundDays } = list.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
-  const { differences, joinedRunId } = await patience("find the last count", async () => ({
-    differences: await findKnownDifferences(sql, resource),
+  const { gap, unexplained, joinedRunId } = await patience("find the last count", async () => ({
+    gap: await findServiceGap(sql, resource),
+    unexplained: await findUnexplainedDeficit(sql, resource),
     joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0,
   }));
-  const { explained, known } = differences;
   const size = search.pageSize ?? list.pageSize;
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const missing = collectUnshown(run, list);
@@ -85,7 +90,12 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     search: null as SearchEnd | null,
     isPartRead: false,
     night: null as RoundNight | null,
+    /** The gap of the service as it is known. */
+    gap,
+    /** The end of the list, as a search has met it: the records that the service counts behind it. */
+    beyondEnd: null as number | null,
   };
+  const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
   const limitOf = ({ cap }: Head) => Math.max(LEAST_SEARCHED, Math.min(largest, cap));
 
   async function reading(): Promise<HeadReading> {
@@ -93,27 +103,32 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const head = await readOnce(run, list, {
       counts: soFar.counts,
       seen,
-      unshown: differences.unshown,
+      beyond: beyond(),
       joinedRunId,
     });
     soFar.counts = head.counts;
     return head.distrust === null ? comparing(head, await compare(head)) : distrusting(head, head.distrust);
   }
 
-  async function compare({ outcome, newer, counted }: Head): Promise<number | null> {
-    if (outcome.walk !== "head") return null;
+  async function compare({ outcome, newer, counted }: Head): Promise<CountCauses | null> {
+    if (outcome.walk !== "head" || counted === null) return null;
     // A count that is behind says nothing new.
-    if (newer !== null) return known;
-    const shown = await patience("count records", () => countShown(sql, resource));
-    return counted === null ? null : counted - shown;
+    const count = newer === null ? counted : null;
+    const known = { ...soFar.gap, unexplained };
+    const causes = await patience("count records", () => countCauses(sql, resource, count, known));
+    if (soFar.beyondEnd === null) return causes;
+    const unshown = unshownBy(soFar.beyondEnd, causes, missing.noted);
+    soFar.gap = { ...soFar.gap, unshown };
+    return withGap(causes, soFar.gap);
   }
 
-  async function comparing(head: Head, deficit: number | null): Promise<HeadReading> {
+  async function comparing(head: Head, causes: CountCauses | null): Promise<HeadReading> {
     const isLast = soFar.readings === MAX_READINGS;
-    const isNew = deficit !== null && deficit !== explained && (deficit !== known || search.isRepeated);
-    const isAllowed = explained - (deficit ?? explained) <= mostMissing(head.counted ?? 0, list);
+    const left = causes?.unexplained ?? 0;
+    const isNew = left !== 0 && (left !== unexplained || search.isRepeated);
+    const isAllowed = -left <= mostMissing(head.counted ?? 0, list);
     const isWorth = isNew && isAllowed && head.newer === null && !isLast && soFar.budget > 0;
-    return head.top && isWorth ? searching(head, head.top) : settling(head, deficit);
+    return head.top && isWorth ? searching(head, head.top) : settling(head, causes);
   }
 
   async function searching(head: Head, top: Border): Promise<HeadReading> {
@@ -121,16 +136,17 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const most = Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE));
     const budget = Math.min(soFar.budget, most);
     await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
-    const { counts, requests, isDone } = await findDifferences(run, list, {
+    const { counts, requests, isDone, beyondEnd } = await findDifferences(run, list, {
       first: firstRequest(listPath, limit),
       counts: soFar.counts,
-      unshown: differences.unshown,
+      gap: soFar.gap,
       seen,
       missing,
       top,
       budget,
     });
     soFar.counts = counts;
+    soFar.beyondEnd = beyondEnd;
     soFar.search = { requests: (soFar.search?.requests ?? 0) + requests, isDone };
     soFar.budget = isDone ? budget - requests : 0;
     // Without a request all that was compared is of one reply.
@@ -138,15 +154,16 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   }
 
   /** A difference that is new is compared once more, in vain or not. */
-  async function settling(head: Head, deficit: number | null): Promise<HeadReading> {
-    const isBelieved = deficit === explained || deficit === known || soFar.readings === MAX_READINGS;
-    return head.outcome.walk === "head" && !isBelieved ? reading() : readingPart(head, deficit);
+  async function settling(head: Head, causes: CountCauses | null): Promise<HeadReading> {
+    const left = causes?.unexplained ?? null;
+    const isBelieved = left === 0 || left === unexplained || soFar.readings === MAX_READINGS;
+    return head.outcome.walk === "head" && !isBelieved ? reading() : readingPart(head, causes);
   }
 
-  async function readingPart(head: Head, deficit: number | null): Promise<HeadReading> {
+  async function readingPart(head: Head, causes: CountCauses | null): Promise<HeadReading> {
     const isSound = head.outcome.walk === "head" && head.newer === null && missing.held === null;
     if (roundDays === null || soFar.isPartRead || head.counted === null || !isSound)
-      return judging(head, deficit);
+      return judging(head, causes);
     const { inserted, restored } = soFar.counts;
     const part = await readRound(run, list, {
       days: roundDays,
@@ -159,32 +176,34 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     soFar.isPartRead = true;
     soFar.night = part.night;
     soFar.counts = part.counts;
-    const isSame = part.counts.inserted === inserted && part.counts.restored === restored;
-    if (isSame && part.missing === 0) return judging(head, deficit);
+    const before = beyond();
+    soFar.gap = part.gap ?? soFar.gap;
+    const isSame =
+      part.counts.inserted === inserted && part.counts.restored === restored && beyond() === before;
+    if (isSame && part.missing === 0) return judging(head, causes);
     // The list should show other records now.
     soFar.readings = 0;
     return reading();
   }
 
-  async function judging(head: Head, deficit: number | null): Promise<HeadReading> {
+  async function judging(head: Head, causes: CountCauses | null): Promise<HeadReading> {
     // A round of the watch has no way to let them go.
     const stillHeld = search.isRepeated ? await patience("find what is held back", () => findHeld(sql)) : [];
     const held = stillHeld.find((one) => one.resource === resource);
     const { night } = soFar;
     const why = missing.held ?? night?.reason ?? (held ? describeHeld(held) : null);
-    const judged = judge(head, { ...differences, deficit }, resource, why);
-    return end(head, { ...judged, deficit, night, search: soFar.search });
+    return end(head, { ...judge(head, causes, resource, why), causes, night, search: soFar.search });
   }
 
   async function distrusting(head: Head, why: string): Promise<HeadReading> {
     const reason = `${resource} list: ${why}; the next sync reads it in full`;
     const outcome = { ...head.outcome, reason };
-    return end(head, { outcome, isLagging: false, deficit: null, night: null, search: null });
+    return end(head, { outcome, isLagging: false, causes: null, night: null, search: null });
   }
 
   function end(
     { brokenBy, moved, repeated, distrust }: Head,
-    { outcome, ...found }: Judgement & Pick<HeadFindings, "deficit" | "night" | "search">,
+    { outcome, ...found }: Judgement & Pick<HeadFindings, "causes" | "night" | "search">,
   ): HeadReading {
     return {
       start,
@@ -197,18 +216,18 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       isAllRead: false,
       checkpoint: null,
       memory: null,
-      head: { explained, unstored: differences.unstored, distrust, ...found },
+      head: { distrust, ...found },
     };
   }
 
   return reading();
 }
 
-/** Reads the head once. `unshown`: the records that the service counts and never shows. */
+/** Reads the head once. `beyond`: the places that the service counts and never shows. */
 async function readOnce(
   run: ListRun,
   list: ListOptions,
-  facts: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
+  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
@@ -250,10 +269,11 @@ async function readOnce(
         const lag = { runId, replicaLagMs: list.replicaLagMs };
         shown.newer = await patience("find a newer build", () => findNewerBuild(sql, lag, page));
       }
+      await patience("note builds that are there", () => forgetMissing(sql, resource, page.ids));
       await join.add(page);
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
-      last = isJoined ? toDatedPage(page, facts.unshown) : null;
+      last = isJoined ? toDatedPage(page, facts.beyond) : null;
       // A head of one page is the rule. The longer it is, the more is probably left.
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
       if (join.isJoined()) walk.stop();
@@ -281,7 +301,7 @@ type Judgement = Pick<Reading, "outcome"> & Pick<HeadFindings, "isLagging">;
 /** Adds the reason when a record is known to be missing here, or when the reply was behind. A lower count needs none. */
 function judge(
   { outcome, newer }: Head,
-  { deficit, unstored, explained }: KnownDifferences & Pick<HeadFindings, "deficit">,
+  causes: CountCauses | null,
   resource: Resource,
   held: string | null,
 ): Judgement {
@@ -291,12 +311,11 @@ function judge(
     isLagging: false,
   });
   if (outcome.walk !== "head") return fine;
-  if (deficit === null)
+  if (causes === null)
     return because("its head has no total_count, so it is unknown whether records are missing", "not_whole");
   if (held !== null) return { outcome: { ...outcome, reason: held }, isLagging: false };
-  const missing = deficit - explained;
-  if (missing > 0)
-    return because(`upstream counts ${counted(missing, resource)} more than are here: a full walk is due`);
+  const { unexplained, unstored } = causes;
+  if (unexplained > 0) return because(`${describeCauses(resource, causes)}: a full walk is due`);
   if (unstored > 0)
     return because(
       `${counted(unstored, resource)} that it shows could not be stored; see \`docmirror quarantine\``,

@@ -6,13 +6,18 @@
 import { ageMs } from "../../base/clock.ts";
 import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { endRound, findRound, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
-import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import {
+  type Checkpoint,
+  type ServiceGap,
+  saveProgress,
+  type WalkCounts,
+} from "../../store/ledger/run-ledger.ts";
 import type { Course } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage } from "../walk/page.ts";
 import type { Walk } from "../walk/walk.ts";
 import { closeWhole } from "./close-walk.ts";
-import { judgeEnd } from "./differences.ts";
+import { gapOf, judgeEnd } from "./differences.ts";
 import { openList, walkList } from "./read-list.ts";
 import type { ListOptions, ListRun, Reading, RoundNight } from "./reading.ts";
 
@@ -45,6 +50,8 @@ interface RoundPart {
   counts: WalkCounts;
   /** The records that the end of the round found missing. */
   missing: number;
+  /** The gap of the service, as the last page of a whole round shows it. Null where it does not. */
+  gap: ServiceGap | null;
 }
 
 /** Reads the next part of the round of the builds, and closes the round where it comes to its end. */
@@ -53,7 +60,7 @@ export async function readRound(run: ListRun, list: ListOptions, tonight: Tonigh
   const { days, counted } = tonight;
   const found = await patience("find the round", () => findRound(sql, "build"));
   const { round, most, isTooLong } = beginNight(found.round, { days, counted, now: clock.now() });
-  if (most === 0) return { night: null, counts: tonight.counts, missing: 0 };
+  if (most === 0) return { night: null, counts: tonight.counts, missing: 0, gap: null };
   const part = await readPart(run, list, tonight, round, most);
   const { isOver, readSince, nights } = endNight(found.earlier, part);
   const { held, missing } = isOver ? await closeRound(run, list, part, nights) : { held: null, missing: 0 };
@@ -67,7 +74,8 @@ export async function readRound(run: ListRun, list: ListOptions, tonight: Tonigh
     { records, round_began_run_id: part.start.beganRunId, is_over: isOver, reason },
     "read a part of the builds again",
   );
-  return { night: { records, reason, readSince }, counts: part.counts, missing };
+  const gap = isOver && part.outcome.walk === "whole" ? part.gap : null;
+  return { night: { records, reason, readSince }, counts: part.counts, missing, gap };
 }
 
 /** The reading of a night of a round. */
@@ -79,7 +87,10 @@ interface NightReading extends Pick<Reading, "outcome" | "brokenBy" | "isAllRead
   covers: Course["covers"];
 }
 
-type PartReading = NightReading & Pick<Reading, "seen" | "counts"> & { /** In records. */ read: number };
+interface PartReading extends NightReading, Pick<Reading, "seen" | "counts">, Pick<RoundPart, "gap"> {
+  /** In records. */
+  read: number;
+}
 
 /** Goes on with a round, or begins one, and keeps the place behind each page. */
 async function readPart(
@@ -130,6 +141,8 @@ async function readPart(
     seen: course.seen,
     counts: read.counts,
     read: walk.read,
+    // The records of a round are of many nights. Only its last page and the count on it are of one moment.
+    gap: course.hasShortPages ? null : gapOf(course.beyond + course.repeated, course.repeated),
   };
 }
 

@@ -7,6 +7,7 @@ import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
+import type { CountCauses } from "./differences.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -55,11 +56,8 @@ export interface SearchEnd {
 
 /** The findings of a reading of the head of a list alone. */
 export interface HeadFindings {
-  /** The records that the service counts more than are here. Null where they were not compared. */
-  deficit: number | null;
-  /** The part of the deficit that the newest whole walk explains, and of that what it could not store. */
-  explained: number;
-  unstored: number;
+  /** What explains the difference of the service's count to the records here. Null where they were not compared. */
+  causes: CountCauses | null;
   night: RoundNight | null;
   search: SearchEnd | null;
   /** Why the head says nothing of what is new: nothing was stored or judged. Else null. */
@@ -75,8 +73,8 @@ export interface Reading {
   /** The failure of upstream that ended it early, or null. */
   brokenBy: UpstreamError | null;
   seen: IdSet;
-  /** See `Course`. */
-  repeated: Pick<IdSet, "size">;
+  /** See `Course.repeated`. */
+  repeated: number;
   counts: WalkCounts;
   moved: CountMoves;
   /** Each record of the list was read that the service can render and name. */

@@ -77,11 +77,11 @@ async function walkResource(run: ListRun, list: ListOptions): Promise<ClosedWalk
   const { kind, mayWalkInFull, roundDays } = list.plan;
   if (kind === "full") return closeWalk(run, list, await readList(run, list, emptyCounts()));
   const reading = await readHead(run, list);
-  const { distrust, deficit, explained } = reading.head;
+  const { distrust, causes } = reading.head;
   if (distrust !== null && (mayWalkInFull || roundDays !== null))
     run.log.info({ why: distrust }, "the head of the list cannot be trusted; reading it in full");
-  else if (reading.outcome.walk === "head" && deficit !== explained && mayWalkInFull)
-    run.log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
+  else if (reading.outcome.walk === "head" && causes?.unexplained !== 0 && mayWalkInFull)
+    run.log.info({ ...causes }, "the count of the head does not agree; reading the list in full");
   else return closeWalk(run, list, reading);
   return closeWalk(run, list, await readList(run, list, reading.counts));
 }

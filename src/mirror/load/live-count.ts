@@ -40,13 +40,21 @@ export async function countShown(sql: AnySql, resource: Resource): Promise<numbe
   return (counted?.live ?? (await countFirst(sql, resource))) - (counted?.hidden ?? 0);
 }
 
-/** The same number for the builds of each range of dates, in the order of the ranges. */
+/** Those of them that are missing from the list, while their deletion is held back. */
+export async function countHeld(sql: AnySql, resource: Resource): Promise<number> {
+  const { table } = RECORD_TABLES[resource];
+  const [row] = await composed(sql)<{ held: number }>`
+    select count(*) as held from ${table} where ${isListed(resource)} and ${table.id} in (${heldIds(resource)})`;
+  return row?.held ?? 0;
+}
+
+/** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */
 export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Promise<number[]> {
   // By the key of the served list, which has an index.
   const isInside = compose`${isListed("build")} and coalesce(${builds.date}, 'infinity') between range.oldest and range.newest`;
   const rows = await composed(sql)<{ records: number }>`
     select (select count(*) from ${builds} where ${isInside})
-      - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")})) as records
+      - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")} union ${heldIds("build")})) as records
     from unnest(
       ${compose.param(ranges.map(({ newest }) => newest))}::text[]::timestamp[],
       ${compose.param(ranges.map(({ oldest }) => oldest ?? "-infinity"))}::text[]::timestamp[]
@@ -72,6 +80,12 @@ function hiddenIds(resource: Resource): SQL {
     where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is null
     union select ${openBuilds.build_id} from ${openBuilds}
     where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
+}
+
+function heldIds(resource: Resource): SQL {
+  return compose`
+    select ${missingRecords.record_id} from ${missingRecords}
+    where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is not null`;
 }
 
 /** Counts every row of a list whose count was not kept yet, and keeps it. */

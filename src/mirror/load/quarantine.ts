@@ -4,6 +4,7 @@ import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import {
+  type AnySql,
   compose,
   composed,
   nameOf,
@@ -90,7 +91,7 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
 }
 
 /** The records of a list in quarantine that have no row: those with an id, and the places without one. */
-export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
+export async function countUnstored(sql: AnySql, resource: Resource): Promise<number> {
   const { table } = RECORD_TABLES[resource];
   const waiting = alias(quarantine, "waiting");
   const [row] = await composed(sql)<{ records: number }>`
@@ -99,6 +100,22 @@ export async function countUnstored(sql: TransactionSql | Sql, resource: Resourc
     where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
       and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`;
   return row?.records ?? 0;
+}
+
+/** Resolves the records without a row that a list showed in an earlier run, and that a whole walk of it did not show any more. */
+export async function resolveUnseen(
+  tx: TransactionSql,
+  resource: Resource,
+  { seen, beganRunId, at }: { seen: { has(id: string): boolean }; beganRunId: number; at: string },
+): Promise<void> {
+  const { table } = RECORD_TABLES[resource];
+  const waiting = await composed(tx)<{ id: number; recordId: string }>`
+    select id, record_id as "recordId" from sync.quarantine as waiting
+    where resource = ${resource} and resolved_at is null and record_id is not null and run_id < ${beganRunId}::bigint
+      and starts_with(request, ${`/api/v1/${resource}/?`}) and not exists (select from ${table} where ${table.id} = record_id)`;
+  const gone = waiting.filter(({ recordId }) => !seen.has(recordId)).map(({ id }) => id);
+  if (gone.length > 0)
+    await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = any (${gone}::bigint[])`;
 }
 
 const MAX_DATES = 10_000;

@@ -98,14 +98,16 @@ export interface Course {
   readonly limit: number;
   /** The passes so far, with the one under way. */
   readonly passes: number;
-  /** The records that the last page that counted counts behind its end. */
+  /** The records that the last page that counted counts behind its end. Below 0 where it counts fewer than it shows. */
   readonly beyond: number;
+  /** True where a page of the walk was not full and had a next one: then nothing says how many records the list leaves out. */
+  readonly hasShortPages: boolean;
   /** True before the first page. */
   readonly isAtStart: boolean;
   /** The distinct ids of all pages. */
   readonly seen: IdSet;
-  /** Those that one page shows twice, and that the service therefore counts twice. */
-  readonly repeated: IdSet;
+  /** The places that records fill a second time on one page, and that the service therefore counts twice. */
+  readonly repeated: number;
   /** True where this pass has covered a record. One of a page without an anchor is seen, and not covered. */
   covers(id: string): boolean;
   /** True where this pass has covered it, and nothing behind it. */
@@ -363,13 +365,18 @@ export function createCourse(options: CourseOptions): Course {
     },
     get beyond() {
       const { offset, ids, totalCount } = pass.last;
-      return Math.max(0, (totalCount ?? 0) - offset - ids.length);
+      return (totalCount ?? 0) - offset - ids.length;
+    },
+    get hasShortPages() {
+      return pass.hasShortPages;
     },
     get isAtStart() {
       return verdict === null && state.request?.offset === 0;
     },
     seen: met.seen,
-    repeated: met.repeated,
+    get repeated() {
+      return met.repeated;
+    },
     covers: (id) => pass.covered.has(id),
     endsWith: (id) => pass.covered.endsWith(id),
     knowHighestId: met.highest.know,

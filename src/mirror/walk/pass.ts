@@ -143,6 +143,7 @@ export function createPass(limit: number, before = NO_PASS): Pass {
     isStill: true,
     hasGaps: false,
     startIsEnd: false,
+    startRepeats: 0,
     hasShortPages: before.hasShortPages,
     fresh: 0,
     freshOld: 0,
@@ -199,8 +200,10 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
     // A record without an id can be no anchor.
     if (2 * page.ids.length < page.meta.count) goOnUnproven(pass, at.offset + page.meta.count);
   }
-  if (at.offset === 0) pass.startIsEnd = isShort && isLast;
-  else if (news > 0) pass.startIsEnd = false;
+  if (at.offset === 0) {
+    pass.startIsEnd = isShort && isLast;
+    pass.startRepeats = page.ids.length - new Set(page.ids).size;
+  } else if (news > 0) pass.startIsEnd = false;
   const isEcho = news === 0 && page.ids.at(-1) === pass.last.ids.at(-1);
   pass.last = { offset: at.offset, ids: page.ids, totalCount: page.meta.totalCount };
   return { isAnchored: true, hasNews: news > 0, isEcho };

@@ -6,8 +6,8 @@ import type { PageFacts } from "./pass.ts";
 interface Sightings {
   /** The distinct ids. */
   readonly seen: IdSet;
-  /** Those that one page showed twice. */
-  readonly repeated: IdSet;
+  /** The places that records filled beyond their first one on a single page: a reply shows the list at one moment. */
+  repeated: number;
   readonly highest: HighestIds;
   /** The last `total_count` that was a number, and whether it ever changed. */
   totalCount: number | null;
@@ -23,11 +23,12 @@ interface Sightings {
 
 export function createSightings(): Sightings {
   const seen = createIdSet();
-  const repeated = createIdSet();
+  /** The most places beyond the first one on a page, by id. */
+  const again = new Map<string, number>();
   const highest = createHighestIds();
   const met: Sightings = {
     seen,
-    repeated,
+    repeated: 0,
     highest,
     totalCount: null,
     hasMoved: false,
@@ -39,12 +40,15 @@ export function createSightings(): Sightings {
       if (met.totalCount !== null && meta.totalCount !== met.totalCount) met.hasMoved = true;
       // Some services count for the first page alone.
       met.totalCount = meta.totalCount ?? met.totalCount;
-      const onPage = new Set<string>();
+      for (const [id, count] of repeatsOf(ids)) {
+        const before = again.get(id) ?? 0;
+        if (count <= before) continue;
+        again.set(id, count);
+        met.repeated += count - before;
+      }
       let fresh = 0;
       let freshOld = 0;
       for (const id of ids) {
-        if (onPage.has(id)) repeated.add(id);
-        onPage.add(id);
         if (!seen.add(id)) continue;
         fresh += 1;
         if (!highest.isNewer(id)) freshOld += 1;
@@ -59,6 +63,17 @@ export function createSightings(): Sightings {
     },
   };
   return met;
+}
+
+/** The records that stand more than once among these, with the number of their further places. */
+export function repeatsOf(ids: readonly string[]): Map<string, number> {
+  const repeats = new Map<string, number>();
+  const met = new Set<string>();
+  for (const id of ids) {
+    if (met.has(id)) repeats.set(id, (repeats.get(id) ?? 0) + 1);
+    met.add(id);
+  }
+  return repeats;
 }
 
 /** The highest ids that were known, pass by pass: a service gives its records rising numbers. */

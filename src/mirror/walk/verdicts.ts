@@ -25,6 +25,8 @@ export interface PassFacts {
   hasGaps: boolean;
   /** A page from the start showed the end of the list, not full and without a next one, and no page brought more since. */
   startIsEnd: boolean;
+  /** The places of the newest page from the start that its records fill a second time. */
+  startRepeats: number;
   /** A page of this walk was not full, but had a next one. So a page that is not full is no sign of the end. */
   hasShortPages: boolean;
   /** Ids that no earlier pass saw, and those of them that are not above the highest one known before the previous pass. */
@@ -57,6 +59,8 @@ export interface WalkFacts extends PassFacts {
   /** The distinct ids that this pass has covered, and that all passes have seen. */
   covered: number;
   seen: number;
+  /** The places that records fill a second time on a page. An id on two pages may only have moved, and is none of them. */
+  repeated: number;
   /** The passes of the walk, including this one, and the proven ones in a row up to this one. */
   passes: number;
   provenPasses: number;
@@ -184,10 +188,11 @@ export const VERDICTS = [
         : `the list shows no record where total_count says ${totalCount}`,
   },
   {
-    // One reply held the whole list at one moment. There is no border at which a record could be missed.
+    // One reply held the whole list at one moment. There is no border at which a record could be missed, and a record that
+    // stands twice there fills two places.
     name: "one reply",
     when: "a page from the start showed the end, no later one brought more, and there are no more places",
-    applies: (facts) => facts.startIsEnd && isMetByPass(facts),
+    applies: (facts) => facts.startIsEnd && isMetByPass(facts, facts.startRepeats),
     outcome: "whole",
   },
   {
@@ -274,7 +279,7 @@ function placesOf({ at, count }: WalkFacts): number {
 }
 
 function unseen(facts: WalkFacts): number {
-  return placesOf(facts) - facts.seen;
+  return placesOf(facts) - facts.seen - facts.repeated;
 }
 
 /**
@@ -282,8 +287,8 @@ function unseen(facts: WalkFacts): number {
  * that changes they prove nothing. A pass with a page that counted without an anchor proves nothing either: a
  * deleted id can make up for a record that the page left out.
  */
-function isMetByPass(facts: WalkFacts): boolean {
-  return facts.covered >= placesOf(facts) && !facts.hasUnanchored;
+function isMetByPass(facts: WalkFacts, repeats = 0): boolean {
+  return facts.covered + repeats >= placesOf(facts) && !facts.hasUnanchored;
 }
 
 /** True where the count never changed, and there are as many ids as places, and as many as it says. */

@@ -143,6 +143,9 @@ const GOES_ON = {
   reason: null,
   unstored: null,
   deficit: null,
+  unshown: null,
+  repeated: null,
+  held: null,
   finishedAt: null,
   readSince: null,
   roundRecords: null,
@@ -198,7 +201,10 @@ interface WalkEnd {
   checkpoint: Checkpoint | null;
   unstored: number | null;
   deficit: number | null;
-  /** @default null, as for the next two */
+  /** The gap of the service, as it was measured or is known. @default null */
+  gap?: ServiceGap | null | undefined;
+  /** The records whose deletion was held back. @default null, as for the next three */
+  held?: number | null | undefined;
   readSince?: string | null;
   night?: { records: number; reason: string | null } | undefined;
   search?: { requests: number; isDone: boolean } | undefined;
@@ -209,13 +215,16 @@ export async function finishWalk(
   tx: TransactionSql | Sql,
   runId: number,
   resource: Resource,
-  { counts, checkpoint, night, search, readSince = null, ...end }: WalkEnd,
+  { counts, checkpoint, night, search, gap, held = null, readSince = null, ...end }: WalkEnd,
 ): Promise<void> {
   await saveWalk(tx, runId, resource, {
     ...end,
     ...counts,
     checkpoint: checkpoint && JSON.stringify(checkpoint),
     at: end.finishedAt,
+    unshown: gap?.unshown ?? null,
+    repeated: gap?.repeated ?? null,
+    held,
     readSince,
     roundRecords: night?.records ?? null,
     roundReason: night?.reason ?? null,
@@ -238,17 +247,22 @@ export async function findResumableWalks(sql: Sql, since: string, until: string)
   return RESUMABLE_WALKS(sql, { resources: [...RESOURCES], since, until });
 }
 
-/**
- * The newest whole walk of a list, by its run, or null. `unstored` are records that it saw and that could not be
- * stored, `unshown` those that upstream counted and that the whole list did not show: the count is too high, or too low
- * where they are negative.
- */
-export async function findLastWholeWalk(sql: AnySql, resource: Resource) {
-  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number }[]>`
-    select started_at as "startedAt", coalesce(unstored, 0) as unstored,
-      coalesce(deficit - coalesce(unstored, 0), 0) as unshown from sync.walks
-    where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
-  return row ?? null;
+/** The records by which the count of a service is larger than what its list shows, whatever the mirror has. */
+export interface ServiceGap {
+  /** It counts them and shows them on no page. Below 0: it shows more than it counts. */
+  unshown: number;
+  /** It counts them twice, because it shows them twice. */
+  repeated: number;
+}
+
+/** The gap as the newest walk of a list, or the end of a round, has measured it. Walks of older programs say it in one number. */
+export async function findServiceGap(sql: AnySql, resource: Resource): Promise<ServiceGap> {
+  const [row] = await sql<ServiceGap[]>`
+    select coalesce(unshown, greatest(0, deficit - coalesce(unstored, 0))) as unshown, coalesce(repeated, 0) as repeated
+    from sync.walks
+    where resource = ${resource} and (unshown is not null or walk = 'whole' and deficit is not null)
+    order by run_id desc limit 1`;
+  return row ?? { unshown: 0, repeated: 0 };
 }
 
 /** The lists whose newest reading from end to end showed another number of records than the service counts. */
@@ -290,16 +304,17 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource) {
  * compared. A walk that broke off has compared nothing, so the result before it still holds.
  */
 export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
-    select walk, coalesce(deficit - coalesce(unstored, 0), 0) as deficit from sync.walks
+  const [row] = await sql<{ deficit: number }[]>`
+    select coalesce(deficit - coalesce(unstored, 0), 0)
+      + case when walk = 'head' then coalesce(unshown + repeated - held, 0) else 0 end as deficit
+    from sync.walks
     where resource = ${resource} and (walk = 'whole' or deficit is not null) order by run_id desc limit 1`;
-  const explained = row?.walk === "head" ? ((await findLastWholeWalk(sql, resource))?.unshown ?? 0) : 0;
-  return (row?.deficit ?? 0) + explained;
+  return row?.deficit ?? 0;
 }
 
 /**
- * The same when the head of the list last joined, beyond what the newest whole walk explains. 0 after a whole
- * walk: it has shown what there is, so another one would settle nothing. `bySyncs`: of the walks of syncs alone.
+ * The part of it that nothing explained when the head of the list last joined. 0 after a whole walk: it has shown what there
+ * is, so another one would settle nothing. `bySyncs`: of the walks of syncs alone.
  */
 export async function findUnexplainedDeficit(sql: Sql, resource: Resource, { bySyncs = false } = {}) {
   const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`

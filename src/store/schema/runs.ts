@@ -92,9 +92,13 @@ export const walks = sync.table(
     unstored: bigint({ mode: "number" }),
     /**
      * More than `unstored`: the mirror misses records, or after a whole walk the count is wrong. Less: it has some too many. Of
-     * a head: beyond the difference that the newest whole walk left.
+     * a head: beyond what the next three columns explain.
      */
     deficit: bigint({ mode: "number" }),
+    /** The other causes of a difference to the count, of the same moment (`src/mirror/lists/differences.ts`). */
+    unshown: bigint({ mode: "number" }),
+    repeated: bigint({ mode: "number" }),
+    held: bigint({ mode: "number" }),
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),

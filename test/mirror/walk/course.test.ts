@@ -100,6 +100,39 @@ describe("the course over a still list", () => {
   });
 });
 
+describe("a list that shows some records twice", () => {
+  /** The places of a list in which the records at these places stand twice, next to each other. */
+  const doubled = (size: number, ...at: number[]) =>
+    numbers(0, size).flatMap((id, place) => (at.includes(place) ? [id, id] : [id]));
+
+  it("is whole where one reply holds all of it: an id that stands twice there fills two places", () => {
+    const course = begin(50);
+    expect(follow(course, [doubled(40, 30, 20, 5)])).toEqual(["50@0"]);
+    expect(course.outcome).toMatchObject({ walk: "whole", records: 40, totalCount: 43 });
+    expect(course.repeated).toBe(3);
+  });
+
+  it("is whole where one stands three times, not next to each other", () => {
+    const course = begin(50);
+    follow(course, [[...numbers(0, 9), "3", ...numbers(9, 20), "3"]]);
+    expect(course.outcome).toMatchObject({ walk: "whole", records: 20, totalCount: 22 });
+  });
+
+  it("is whole over several pages where it rests, and each stands twice on one of them", () => {
+    const course = begin(10);
+    follow(course, [doubled(40, 30, 20, 5)]);
+    expect(course.outcome).toMatchObject({ walk: "whole", records: 40 });
+  });
+
+  it("is not whole where an id stands on two pages: it has moved, and another one may be missed", () => {
+    // Of 12 records the last ones were not seen: `0` moved behind those that were read.
+    const list = [...numbers(0, 8), "0", ...numbers(8, 11)];
+    const course = begin(6, {});
+    exhaust(course, (request) => replyOf(list, { ...request, limit: Math.min(6, request.limit) }, 6));
+    expect(course.outcome).toMatchObject({ walk: "not_whole", records: 11 });
+  });
+});
+
 describe("a page without an anchor", () => {
   /** Reads a list of 60 up to a page, then a list of another content until the trail is as long as told. */
   function readTo(course: Course, start: string, then: readonly string[], count: number): string[] {

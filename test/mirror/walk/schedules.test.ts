@@ -146,12 +146,13 @@ const anySchedule: fc.Arbitrary<Schedule> = fc.record({
   showsOrder: fc.boolean(),
   resizes,
 });
-/** Counts that are wrong, pages that are cut or filtered, and a mirror that knew the list before, or did not. */
+/** Counts that are wrong, pages that are cut or filtered, records that stand twice, and a mirror that knew the list before, or did not. */
 const oddCount = fc.record({
   count: fc.constantFrom("honest", "cached", "estimated", "lagging"),
   nextByCount: fc.boolean(),
   hidden: fc.constantFrom(0, 0, 0, 0.03),
   cut: fc.constantFrom(0, 0, 0, 0.1),
+  doubled: fc.constantFrom(0, 0, 0, 0.1),
   pairs: fc.constantFrom(0, 0.5, 1),
   isKnown: fc.boolean(),
 });

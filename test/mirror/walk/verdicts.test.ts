@@ -131,6 +131,8 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
     isFull: mostly(false),
     isEcho: mostly(true),
     startIsEnd: fc.boolean(),
+    startRepeats: fc.constantFrom(0, 0, 1, 2),
+    repeated: fc.constantFrom(0, 0, 1, 2),
     hasShortPages: fc.boolean(),
     freshOld: few,
     next: fc.record({ leads, text: fc.string(), limit: few, offset: few }),
@@ -165,7 +167,7 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
     const places = facts.at.offset + facts.count;
     return {
       ...facts,
-      ...(isExact && { countedTo: places, seen: places, hasMoved: false }),
+      ...(isExact && { countedTo: places, seen: places, repeated: 0, hasMoved: false }),
       pages: facts.newsPages + idlePages,
       provenPasses: facts.isProven ? provenBefore + 1 : 0,
     };
@@ -173,7 +175,9 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
 
 /** The verdict once more, as questions that branch instead of rows in an order. */
 function expectedRow(facts: WalkFacts): VerdictName {
-  const { pages, newsPages, passes, isProven, fresh, seen } = facts;
+  const { pages, newsPages, passes, isProven, fresh } = facts;
+  // A record that stands twice on a page has two places.
+  const seen = facts.seen + facts.repeated;
   const isPastBound = pages >= 1_000_000;
   if (isPastBound || pages > 50 + 2 * newsPages) {
     const mayHelp = !isProven || facts.hasGaps;
@@ -200,9 +204,10 @@ function expectedRow(facts: WalkFacts): VerdictName {
   if (facts.totalCount === null) return "no count";
   if (facts.holeCount > 0) return "holes";
   if (facts.covered === 0 && facts.totalCount > 0) return "nothing shown";
-  if (seen > 0 && places === 0) return "nothing shown";
+  if (facts.seen > 0 && places === 0) return "nothing shown";
   const isMet = places <= facts.covered && !facts.hasUnanchored;
-  if (facts.startIsEnd && isMet) return "one reply";
+  const isOneReply = places <= facts.covered + facts.startRepeats && !facts.hasUnanchored;
+  if (facts.startIsEnd && isOneReply) return "one reply";
   const isExact = seen === places && agrees && !facts.hasMoved;
   if (isProven) {
     if (facts.showsOrder) return "order shown";

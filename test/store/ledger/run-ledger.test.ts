@@ -5,8 +5,8 @@ import { withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   beatHeart,
   findLastEndedWalk,
-  findLastWholeWalk,
   findResumableWalks,
+  findServiceGap,
   finishRun,
   finishWalk,
   type RunTotals,
@@ -170,17 +170,25 @@ describe("a walk", () => {
     ]);
   });
 
-  test("that was whole last is found by its run, whatever the clock said; heads and broken ones aside", async () => {
-    expect(await findLastWholeWalk(sql, "build")).toBeNull();
-    const walks = { 8: "whole", 2: "whole", 3: "head", 4: "not_whole" } as const;
+  test("that measured the gap of the service last is found by its run, whatever the clock said; others aside", async () => {
+    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 0, repeated: 0 });
+    const gaps = {
+      8: { unshown: 8, repeated: 0 },
+      2: { unshown: 2, repeated: 1 },
+      3: null,
+      4: null,
+    } as const;
+    const walks = { 8: "whole", 2: "head", 3: "head", 4: "not_whole" } as const;
     for (const hour of [8, 2, 3, 4] as const) {
-      const end = { ...END, walk: walks[hour], finishedAt: at(hour + 1) };
+      const end = { ...END, walk: walks[hour], gap: gaps[hour], finishedAt: at(hour + 1) };
       await finishWalk(sql, await startBuilds(hour), "build", end);
     }
-    const last = { startedAt: "2024-05-15 02:00:00+00", unstored: 0, unshown: 0 };
-    expect(await findLastWholeWalk(sql, "build")).toEqual(last);
+    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 1 });
     expect(await findLastEndedWalk(sql, "build")).toMatchObject({ walk: "not_whole" });
-    expect(await findLastWholeWalk(sql, "user")).toBeNull();
+    expect(await findServiceGap(sql, "user")).toEqual({ unshown: 0, repeated: 0 });
+    // A program of before has written all of it as one number.
+    await finishWalk(sql, await startBuilds(9), "build", { ...END, walk: "whole", unstored: 3, deficit: 5 });
+    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 0 });
   });
 });
 

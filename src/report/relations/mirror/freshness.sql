@@ -10,7 +10,7 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   counted.deleted_records,
   (SELECT count(*) FROM sync.quarantine WHERE quarantine.resource = of.resource AND resolved_at IS NULL) AS quarantined,
   (SELECT refreshed_at FROM rollup.state) AS refreshed_at,
-  ended.deficit + CASE WHEN ended.walk = 'head' THEN coalesce(whole.unshown, 0) ELSE 0 END AS deficit,
+  ended.deficit + CASE WHEN ended.walk = 'head' THEN coalesce(ended.gap, 0) ELSE 0 END AS deficit,
   CASE WHEN count(good.finished_at) OVER () = count(*) OVER () THEN min(good.finished_at) OVER () END AS mirror_last_good_at,
   CASE WHEN count(good.started_at) OVER () = count(*) OVER () THEN min(good.started_at) OVER () END AS mirror_current_through,
   replica.lag_s AS replica_lag_s,
@@ -32,7 +32,7 @@ LEFT JOIN LATERAL (
   WHERE walks.resource = of.resource AND is_good ORDER BY run_id DESC LIMIT 1
 ) AS good ON true
 LEFT JOIN LATERAL (
-  SELECT finished_at, deficit - coalesce(unstored, 0) AS unshown FROM sync.walks
+  SELECT finished_at FROM sync.walks
   WHERE walks.resource = of.resource AND walk = 'whole' ORDER BY run_id DESC LIMIT 1
 ) AS whole ON true
 LEFT JOIN LATERAL (
@@ -48,7 +48,8 @@ LEFT JOIN LATERAL (
   SELECT started_at FROM sync.walks WHERE walks.resource = of.resource ORDER BY run_id DESC LIMIT 1
 ) AS attempt ON true
 LEFT JOIN LATERAL (
-  SELECT walks.walk, walks.is_good, walks.deficit - coalesce(walks.unstored, 0) AS deficit FROM sync.walks
+  SELECT walks.walk, walks.is_good, walks.deficit - coalesce(walks.unstored, 0) AS deficit,
+    walks.unshown + walks.repeated - walks.held AS gap FROM sync.walks
   WHERE walks.resource = of.resource AND walk IS NOT NULL ORDER BY run_id DESC LIMIT 1
 ) AS ended ON true
 CROSS JOIN LATERAL (

@@ -1,12 +1,13 @@
 with round as (
-  select run.id, run.rounds, run.started_at, run.rounds_since, run.unfinished, deficit, unstored,
+  select run.id, run.rounds, run.started_at, run.rounds_since, run.unfinished, deficit, unstored, unshown, repeated, held,
     lead(run.rounds_since) over (order by run.id) - run.started_at as gap
   from (select * from sync.runs where id <= :runId order by id desc limit :lookBack) as run
   left join sync.walks as walk on walk.run_id = run.id and walk.resource = 'build'
 ), like_newest as (
   select round.id, bool_and(coalesce(
     newest.rounds is not null and round.rounds is not null
-    and (round.unfinished, round.deficit, round.unstored) is not distinct from (newest.unfinished, newest.deficit, newest.unstored)
+    and (round.unfinished, round.deficit, round.unstored, round.unshown, round.repeated, round.held) is not distinct from
+      (newest.unfinished, newest.deficit, newest.unstored, newest.unshown, newest.repeated, newest.held)
     and date_trunc('hour', round.started_at, 'UTC') = date_trunc('hour', newest.started_at, 'UTC')
     and (round.id = newest.id or round.gap between interval '0' and :neighboursWithin::interval), false
   )) over (order by round.id desc) as is_merged

@@ -7,7 +7,8 @@ update sync.walks set
   pages = :pages, records = :records, inserted = :inserted, updated = :updated, unchanged = :unchanged,
   deleted = :deleted, restored = :restored, quarantined = :quarantined, total_count = :totalCount,
   checkpoint = :checkpoint::text::jsonb, checkpoint_at = :at,
-  walk = :walk, reason = :reason, unstored = :unstored, deficit = :deficit, finished_at = :finishedAt,
+  walk = :walk, reason = :reason, unstored = :unstored, deficit = :deficit,
+  unshown = :unshown, repeated = :repeated, held = :held, finished_at = :finishedAt,
   read_since = case when :readSince::timestamptz is not null then least(:readSince, :finishedAt) end,
   round_records = :roundRecords, round_reason = :roundReason,
   search_requests = :searchRequests, search_is_done = :searchIsDone
