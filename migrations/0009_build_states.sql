@@ -26,7 +26,7 @@ INSERT INTO "sync"."build_states" ("state", "stage", "is_final", "source") VALUE
 --> statement-breakpoint
 -- How states are compared. The letters are those of ASCII, so that the program and each server agree.
 CREATE FUNCTION sync.state_word(state text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT lower(btrim(state, E' \t\n\v\f\r') COLLATE "C")
+  SELECT lower(btrim(state, E' \t\n\x0B\f\r') COLLATE "C")
 $$;
 --> statement-breakpoint
 -- For how long a build was open when it was last seen, in seconds: from its trigger or its first sight, whichever is earlier.

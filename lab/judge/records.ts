@@ -113,7 +113,7 @@ async function findLifeDifferences(sql: Sql): Promise<string[]> {
     where build.deleted_at is null and last.to_state is distinct from build.state`;
   const followed = await sql<{ id: string; open: boolean }[]>`
     select coalesce(build.id, open.build_id) as id, build.id is not null as open
-    from (select id from mirror.builds where deleted_at is null and state <> 'finished') as build
+    from (select id from mirror.builds where deleted_at is null and state is distinct from 'finished' and state is distinct from 'cancelled') as build
     full join sync.open_builds as open on open.build_id = build.id
     where build.id is null or open.build_id is null`;
   return [

@@ -5,7 +5,7 @@ import type { WorldSettings } from "./settings.ts";
 
 /**
  * States: triggered → (cloning → installing →) building → finished. A stuck build stays `triggered` or
- * `building` for ever, or until a job closes it as failed. A pdf row is written at the end of its build, so
+ * `building` for ever, or until a job closes it as failed. A cancelled one ends as `cancelled` while it waits or works. A pdf row is written at the end of its build, so
  * its first state is `finished`.
  */
 export interface BuildLife {
@@ -42,7 +42,7 @@ export type FailureKind = (typeof FAILURES)[number] | "inactivity";
 
 /** Computes the whole life of a build from its row number and its creation, so nothing of it is stored. */
 export function createBuildLives(settings: WorldSettings) {
-  const { seed, stuckShare, closeStuckAfterMs } = settings;
+  const { seed, stuckShare, cancelledShare, closeStuckAfterMs } = settings;
 
   function failureOf(random: Random, project: number, createdAt: Micros): FailureKind | null {
     const outcome = random.next();
@@ -72,6 +72,12 @@ export function createBuildLives(settings: WorldSettings) {
       const life = { type: kind, success, failure };
       const after = (share: number): Micros => createdAt + Math.max(1, Math.round(total * share));
       const steps = [{ state: "triggered", at: createdAt }];
+      const canceller = createRandom(hash(seed, STREAM.cancelled, row));
+      if (canceller.chance(cancelledShare)) {
+        if (canceller.chance(0.5)) steps.push({ state: "building", at: after(0.1) });
+        steps.push({ state: "cancelled", at: after(0.6) });
+        return { type: kind, steps, success: false, failure: null };
+      }
       if (stuck) {
         if (random.chance(0.5)) steps.push({ state: "building", at: after(0.1) });
         if (closeStuckAfterMs === undefined) return { ...life, steps };

@@ -13,6 +13,7 @@ export const STREAM = {
   incident: 11,
   order: 12,
   failures: 13,
+  cancelled: 14,
 } as const;
 
 /** A whole number below 2^32, by its three arguments alone: any record can be computed again from its id. */

@@ -1,3 +1,4 @@
+import { knownStage } from "../resources/build-states.ts";
 import type {
   BuildRecord,
   FileRecord,
@@ -165,7 +166,8 @@ export function createRecords({ settings, dates, population, builds, lives }: Wo
     const versionId = builds.version(row);
     const life = lives.lifeOf(row, builds.createdAt(row), projectId);
     const state = stateAt(life, now);
-    const finished = state === "finished";
+    const stage = knownStage(state);
+    const finished = stage === "result";
     const projectSlug = population.projects.find(projectId)?.slug ?? "unknown";
     const versionSlug = (versionId !== null && population.versions.find(versionId)?.slug) || "latest";
     const { error, output, setup, setup_error } = finished
@@ -182,7 +184,7 @@ export function createRecords({ settings, dates, population, builds, lives }: Wo
       setup,
       setup_error,
       state,
-      success: finished ? life.success : true,
+      success: finished || stage === "cancelled" ? life.success : true,
       type: life.type,
       version: versionId === null ? null : `${apiPath}/version/${versionId}/`,
     };

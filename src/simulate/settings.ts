@@ -47,6 +47,8 @@ const DEFAULTS = {
   hiddenShare: 0.03,
   /** The share of builds that stay `triggered` or `building` (0 to 1). */
   stuckShare: 0.01,
+  /** The share of builds that somebody cancels (0 to 1): they end in a state that is not documented. */
+  cancelledShare: 0,
   /** If set, a job closes a stuck build as failed this long after its trigger. */
   closeStuckAfterMs: undefined as number | undefined,
   /**

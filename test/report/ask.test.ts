@@ -25,7 +25,7 @@ describe("askFor", () => {
     const { text, params, readable } = askFor("success_rate_by_type", { type: "it's $1 \\", limit: 5 });
     expect(text).toBe(`\
 select type, builds, finished, succeeded, failed, success_rate, success_rate_low, success_rate_high,
-       success_rate_project_mean, projects, unfinished
+       success_rate_project_mean, projects, unfinished, cancelled
 from report.success_rate_by_type
 where type = $1
 order by success_rate_high nulls last, finished desc, type

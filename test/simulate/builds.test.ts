@@ -107,6 +107,16 @@ describe("the life of builds", () => {
     expect(new Set(open.map(({ state }) => state))).toEqual(new Set(["triggered", "building"]));
   });
 
+  test("a cancelled build ends as that, without success, and never goes on", () => {
+    const world = createWorld({ ...size, builds: 1000, cancelledShare: 0.1, stuckShare: 0, rates: QUIET });
+    world.advance(DAY);
+    const cancelled = buildsOf(world).filter(({ state }) => state === "cancelled");
+    expect(cancelled.length).toBeGreaterThan(50);
+    expect(cancelled.every((build) => !build.success && build.output === "")).toBe(true);
+    world.advance(30 * DAY);
+    expect(buildsOf(world).filter(({ state }) => state === "cancelled")).toHaveLength(cancelled.length);
+  });
+
   test("a job closes stuck builds as failed where it exists", () => {
     const stuck = { builds: 1000, stuckShare: 0.1, closeStuckAfterMs: DAY, rates: QUIET };
     const world = createWorld({ ...size, ...stuck });

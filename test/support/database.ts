@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
+import { BUILD_STATES, isFinalStage } from "../../src/resources/build-states.ts";
 import { connect, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { endConnections, KEPT } from "./connections.ts";
@@ -108,6 +109,11 @@ function printOf(table: string, where = "true"): string {
   return `select '${table}' || row(ctid, xmin)::text as part from ${table} where ${where}`;
 }
 
+/** What a migration leaves in the one table of `sync` that has rows from the beginning. */
+const DECLARED_STATES = Object.entries(BUILD_STATES)
+  .map(([state, { stage, source }]) => `('${state}', '${stage}', ${isFinalStage(stage)}, '${source}')`)
+  .join(", ");
+
 /** Empties a database as the template is, sets its connection back, and says whether it is like that then: not where a test made or changed more than rows. */
 async function empty(sql: Sql): Promise<boolean> {
   const results = await sql.unsafe<{ print: string }[][]>(`
@@ -127,9 +133,15 @@ async function empty(sql: Sql): Promise<boolean> {
       set local session_replication_role = replica;
       select string_agg(oid::regclass::text, ', ') into names from pg_class
       where relkind = 'r' and oid >= 16384 and pg_relation_size(oid) > 0
-        and oid not in ('report.error_rules'::regclass, 'sync.definitions'::regclass, 'sync.migrations'::regclass);
+        and oid not in ('report.error_rules'::regclass, 'sync.build_states'::regclass, 'sync.definitions'::regclass,
+          'sync.migrations'::regclass);
       if names is not null then
         execute 'truncate ' || names || ' restart identity cascade';
+      end if;
+      if exists (select from sync.build_states full join (values ${DECLARED_STATES}) as declared (state, stage, is_final, source)
+        using (state, stage, is_final, source) where declared.state is null or build_states.state is null) then
+        delete from sync.build_states;
+        insert into sync.build_states (state, stage, is_final, source) values ${DECLARED_STATES};
       end if;
       perform setval(seqrelid::regclass, seqstart, false) from pg_sequence where pg_sequence_last_value(seqrelid) is not null;
     end $$;

@@ -244,7 +244,7 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
         return [look, y, count === 0 ? 0 : Math.max(0.5, height - 0.8)] as const;
       };
       return [
-        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished, ${grouped(cancelled)} cancelled`,
+        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished${cancelled > 0 ? `, ${grouped(cancelled)} cancelled` : ""}`,
         bar("bad", failed),
         bar("good", succeeded),
         bar("unfinished", unfinished),

@@ -42,7 +42,7 @@ describe("the states of builds", () => {
     expect(await noted(loading)).toEqual([]);
   });
 
-  const WORDS = ["Finished", " CANCELLED\n", "\tİşte ", "K", "\u00a0error", "", "a b", "\v\f x\r"];
+  const WORDS = ["Finished", " CANCELLED\n", "\tİşte ", "K", "\u00a0error", "", "a b", "valve", "\v\f x\r"];
   test.for(WORDS)("are compared in SQL as in the program: %j", async (state, { loading }) => {
     const [row] = await loading.sql`select sync.state_word(${state}) as word`;
     expect(row?.word).toBe(stateWord(state));

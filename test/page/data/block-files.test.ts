@@ -110,8 +110,8 @@ describe("every block of every page", () => {
   it("has the figures of its charts too", { tags: ["long"] }, async () => {
     const page = await pages.page("/trends?since=20d");
     const { days = [], compare = [], why = [] } = await offeredRows(pages, page);
-    const told = rowsOf(page, "days").map((cells) => [1, 2, 3, 6, 7].map((place) => Number(cells[place])));
-    const columns = ["succeeded", "failed", "unfinished", "broke", "fixed"];
+    const told = rowsOf(page, "days").map((cells) => [1, 2, 3, 4, 7, 8].map((place) => Number(cells[place])));
+    const columns = ["succeeded", "failed", "unfinished", "cancelled", "broke", "fixed"];
     expect(told.toReversed()).toEqual(days.map((row) => columns.map((name) => row[name])));
     const [now] = compare;
     const lately = days.filter(({ day }) => String(day) >= String(now?.first_day));

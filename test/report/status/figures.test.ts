@@ -245,6 +245,9 @@ describe("the figures of a mirror", () => {
       select place::text, now() at time zone 'UTC' - since, state, false, now() - since, now(), ''
       from unnest(array['triggered', 'triggered', ${'evil"} 1\ndocmirror_leader 1 #'}, 'another', 'finished'],
         array['1 hour', '3 hours', '3 hours', '1 hour', '3 hours']::interval[]) with ordinality as of (state, since, place)`;
+    await sql`
+      insert into sync.open_builds (build_id, since, seen_at, run_id)
+      select id, first_seen_at, now(), 1 from mirror.builds where state <> 'finished'`;
     const { of } = await scrape(sql);
     expect(of("builds_open")).toEqual(
       by("state", { triggered: 2, cloning: 0, installing: 0, building: 0, uploading: 0, other: 2 }),

@@ -51,6 +51,7 @@ describe("the status document", () => {
     await sql`
       insert into mirror.builds (id, date, state, first_seen_at, changed_at, record_hash)
       values ('1', '2026-11-03 09:00:00', 'building', now(), now(), '')`;
+    await sql`insert into sync.open_builds (build_id, since, seen_at, run_id) values ('1', now(), now(), 1)`;
     await sql`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs, held_until)
       values ('build', '1', 1, now(), now(), 3, null), ('file', '2', 1, now(), null, 0, now())`;

@@ -1,0 +1,110 @@
+import { expect } from "vitest";
+import { updateBuildStates } from "../../../src/mirror/load/build-states.ts";
+import { withSnapshot } from "../../../src/report/read-answer.ts";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { findFigures } from "../../../src/report/status/figures.ts";
+import { findOpenBuilds } from "../../../src/report/status/find-status.ts";
+import { loadingTest as test } from "../../support/loading.ts";
+import { wireBuild } from "../../support/wire-records.ts";
+
+const SETTINGS = { stuckAfterMs: 2 * 3_600_000, sourceTimezone: "Etc/UTC" };
+const SEEN_AT = "2024-05-15T12:00:00.000Z";
+const [YOUNG, OLD] = ["2024-05-15T11:00:00", "2024-05-15T09:00:00"];
+
+/** States as services send them, and whether a build in one is open. */
+const STATES: [state: string | null, isOpen: boolean][] = [
+  ["triggered", true],
+  ["cloning", true],
+  ["Uploading ", true],
+  ["pondering", true],
+  ["", true],
+  [null, true],
+  ["finished", false],
+  ["cancelled", false],
+  ["CANCELED", false],
+  [" error\n", false],
+];
+
+test("one number of stuck builds is in status, metrics, open builds, days and projects", async ({
+  loading,
+}) => {
+  const { sql } = loading;
+  await loading.load("project", [{ id: "1", slug: "pip", resource_uri: "/api/v1/project/1/" }]);
+  const builds = STATES.flatMap(([state], place) =>
+    [YOUNG, OLD].map((date) => {
+      const project = "/api/v1/project/1/";
+      return wireBuild(`${place}${date === OLD ? "old" : "young"}`, { state, date, project, success: true });
+    }),
+  );
+  await loading.load("build", builds, { at: SEEN_AT });
+  const later = "2024-05-15T12:01:00.000Z";
+  const gone = { id: "1old", askedAt: later, observedAt: later, request: "/api/v1/build/1old/" };
+  await loading.loader.vanish([gone]);
+  await refreshReport(sql, SETTINGS);
+
+  const open = STATES.filter(([, isOpen]) => isOpen).map(([state]) => state);
+  const status = await findOpenBuilds(sql, SETTINGS);
+  const stuckIn = (state: string | null) => (state === "cloning" ? 0 : 1);
+  expect(new Map(status.map((row) => [row.state, [row.open, row.stuck]]))).toEqual(
+    new Map(open.map((state) => [state, [2, stuckIn(state)]])),
+  );
+  const stuck = open.length - 1;
+  const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...SETTINGS, isWorker: false }));
+  expect(figures.find((row) => "docmirror_builds_stuck" in row)?.docmirror_builds_stuck).toBe(stuck);
+  const [told] = await sql`
+    select (select count(*) from report.open_builds where outcome = 'stuck') as open,
+      (select sum(stuck) from report.success_rate_daily)::int as days,
+      (select sum(stuck) from report.success_rate_daily_by_project)::int as project_days,
+      (select sum(stuck) from report.project_states)::int as projects`;
+  expect(told).toEqual({ open: stuck, days: stuck, project_days: stuck, projects: stuck });
+  const shown = await sql`select distinct state from report.open_builds where outcome = 'stuck'`;
+  expect(new Set(shown.map(({ state }) => state))).toEqual(
+    new Set(open.filter((state) => state !== "cloning")),
+  );
+});
+
+test("a cancelled build is in no rate, and counted by itself", async ({ loading }) => {
+  const { sql } = loading;
+  const see = (state: string, minute: number) =>
+    loading.load("build", [wireBuild("1", { state, date: YOUNG, success: true })], {
+      at: `2024-05-15T11:0${minute}:00.000Z`,
+    });
+  await loading.load("build", [wireBuild("2", { state: "finished", date: YOUNG, success: false })]);
+  for (const [minute, state] of ["triggered", "cancelled"].entries()) await see(state, minute);
+  await refreshReport(sql, SETTINGS);
+  const counts = {
+    builds: 2,
+    finished: 1,
+    succeeded: 0,
+    failed: 1,
+    success_rate: 0,
+    unfinished: 0,
+    cancelled: 1,
+  };
+  const days = await sql`select * from report.success_rate_daily where builds > 0`;
+  const types = await sql`select * from report.success_rate_by_type`;
+  const projects = await sql`select * from report.success_rate_by_project`;
+  for (const [row] of [days, types, projects]) expect(row).toMatchObject(counts);
+  expect(await sql`select * from report.open_builds`).toEqual([]);
+  const [fact] = await sql`select * from report.fact_builds where build_id = '1'`;
+  expect(fact).toMatchObject({
+    ...{ outcome: "cancelled", succeeded: null, failed: null, is_settled: true },
+    ...{ finished_after: "2024-05-15 11:00:00+00", finished_before: "2024-05-15 11:01:00+00" },
+    ...{ duration_s_max: null, queued_s_max: null, building_s_max: null },
+  });
+});
+
+test("a word that becomes final changes what its builds count as, and back", async ({ loading }) => {
+  const { sql } = loading;
+  const outcomes = async () => {
+    await refreshReport(sql, SETTINGS);
+    return (await sql`select outcome from report.fact_builds`).map(({ outcome }) => outcome);
+  };
+  await loading.load("build", [wireBuild("1", { state: "expired", date: OLD })], { at: SEEN_AT });
+  expect(await outcomes()).toEqual(["stuck"]);
+  const facts = { runId: 2, isLearning: false, assertMayWrite: async () => {} };
+  await updateBuildStates(sql, { ...facts, finalStates: ["expired"] });
+  expect(await outcomes()).toEqual(["cancelled"]);
+  await updateBuildStates(sql, { ...facts, finalStates: null });
+  expect(await outcomes()).toEqual(["stuck"]);
+});
