@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +21,8 @@ export type DatabaseServer = Record<"adminUrl" | "template" | "strategy" | "stru
 
 /** `description` says which of the three ways was taken. */
 type Server = Record<"adminUrl" | "description", string> & { stop(): Promise<void> };
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Nothing in a test database has to survive a power cut. */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
@@ -95,10 +98,19 @@ async function startEmbedded(): Promise<Server> {
   try {
     await writeFile(embeddedPasswordFile(dataDir), PLANTED_SECRET, { mode: 0o600 });
     const server = await openEmbedded({ dataDir, log: silentLog, settings: SETTINGS });
+    // Ctrl-C ends vitest without its teardown, and the server would run on, with its folder in memory.
+    const leave = (signal: NodeJS.Signals) => {
+      const [pid] = readFileSync(join(dataDir, "postgres/postmaster.pid"), "utf8").split("\n");
+      process.kill(Number(pid), "SIGQUIT");
+      rmSync(dataDir, { recursive: true, force: true });
+      process.kill(process.pid, signal);
+    };
+    for (const signal of SIGNALS) process.once(signal, leave);
     return {
       adminUrl: server.url,
       description: "the embedded Postgres",
       stop: async () => {
+        for (const signal of SIGNALS) process.off(signal, leave);
         await server.close();
         await remove();
       },

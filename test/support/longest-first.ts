@@ -1,7 +1,10 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { createRandom } from "../../src/simulate/random.ts";
 
-/** Files that take a minute and more with their long tests. Were one of them the last to begin, the others would wait for it alone. */
+/**
+ * Files that take a minute and more with their long tests, and one that waits for leases to end. Were one of them the last to begin, the others
+ * would wait for it alone.
+ */
 const LONGEST = [
   ...["deploy/spark-merge", "deploy/dbt-engines", "deploy/compose", "deploy/image"],
   ...[
@@ -12,7 +15,7 @@ const LONGEST = [
     "upgrade/next-release",
   ],
   ...["cli/global-install", "page/page-in-browser", "cli/sync/sync-command", "store/embedded/embedded"],
-  ...["mirror/run/with-content", "cli/worker/several-workers", "mirror/lists/page-sizes"],
+  ...["store/ledger/leases", "cli/worker/several-workers", "mirror/lists/page-sizes"],
   ...[
     "mirror/builds/source-zone",
     "report/export/incremental",

@@ -159,6 +159,7 @@ describe("isPassing", () => {
     const message = expect.stringMatching(/closed the connection: terminating .* \(57P01\)/);
     expect(toStoreError(error, "read")).toMatchObject({ message });
     expect(isPassing(error)).toBe(true);
+    expect(await sql`select 1 as one`, "by a new one").toEqual([{ one: 1 }]);
   });
 });
 

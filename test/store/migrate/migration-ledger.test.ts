@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
 import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
-import { withTestSql } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createRole } from "../../support/roles.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
@@ -57,11 +57,11 @@ describe("the ledger of a new database", () => {
   });
 });
 
-test("a migration whose file was changed is another migration", { tags: ["long"] }, async () => {
-  await migrate(database.url, definitions);
-  await sql`update sync.migrations set hash = 'x' where tag = ${TAGS[0] ?? ""}`;
-  expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
-  await expect(migrate(database.url, definitions)).rejects.toMatchObject({ exitCode: 7 });
+test("a migration whose file was changed is another migration", async () => {
+  await using migrated = await createTestDatabase();
+  await migrated.sql`update sync.migrations set hash = 'x' where tag = ${TAGS[0] ?? ""}`;
+  expect(await migrationStatus(migrated.sql, definitions)).toMatchObject({ state: "newer", unknown: 1 });
+  await expect(migrate(migrated.url, definitions)).rejects.toMatchObject({ exitCode: 7 });
 });
 
 test.each(["role", "database"])("escaping backslashes, set for the %s, are no obstacle", {
