@@ -9,6 +9,8 @@ interface ProjectTurn {
   version_slug: string;
   type: string;
   build_id: string;
+  /** The number of the build, among those that had its id. */
+  life: number;
   /** When the build was triggered. */
   at: string;
   failures: number;
@@ -21,7 +23,7 @@ interface ProjectTurn {
 }
 
 export const projectTurns = createSource<ProjectTurn>("projects", "project_turns", (turn) => {
-  const { kind, project_id, version_id, type, build_id, failures, broke_at } = turn;
+  const { kind, project_id, version_id, type, build_id, life, failures, broke_at } = turn;
   const ofBreak = kind === "broke" && {
     error_class: cutOrNull(turn.error_class, 200),
     error_line: cutOrNull(turn.error_line, 500),
@@ -43,7 +45,8 @@ export const projectTurns = createSource<ProjectTurn>("projects", "project_turns
   };
   const known = Object.entries(facts).filter(([, value]) => value !== null);
   return {
-    subject: `project/${project_id}/${kind}/${build_id}`,
+    // The id of a build may have been another one's, of which a notice was sent.
+    subject: `project/${project_id}/${kind}/${build_id}${life > 1 ? `/${life}` : ""}`,
     type: `project.${kind}`,
     data: { ...Object.fromEntries(known), summary: describeTurn(turn) },
   };

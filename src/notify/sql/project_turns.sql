@@ -20,12 +20,12 @@ with mark as (
 ), news as (
   -- The turns of a week are few, so each is looked up by itself: a join might read all builds.
   select turn.kind, turn.project_id, left(project.project_slug, 400) as project_slug, turn.version_id,
-    left(version.version_slug, 400) as version_slug, turn.type, turn.build_id, turn.at, turn.failures, turn.broke_at,
+    left(version.version_slug, 400) as version_slug, turn.type, turn.build_id, build.life, turn.at, turn.failures, turn.broke_at,
     turn.first_failed_build_id, left(turn.error_class, 400) as error_class, left(shown.error_line, 1000) as error_line,
     turn.last_succeeded_build_id, turn.last_succeeded_at
   from turn cross join mark
   cross join lateral (
-    select from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
+    select life from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
   ) as build
   cross join lateral (
     select project_slug, default_version from report.dim_projects
@@ -40,7 +40,8 @@ with mark as (
   ) as shown
   where turn.type = 'html'
     and not exists (
-      select from sync.notices where subject = format('project/%s/%s/%s', turn.project_id, turn.kind, turn.build_id))
+      select from sync.notices where subject = format('project/%s/%s/%s', turn.project_id, turn.kind, turn.build_id)
+          || case when build.life > 1 then '/' || build.life else '' end)
     and not exists (
       select from rollup.builds as later
       cross join lateral (select changed_run_id from mirror.builds where id = later.build_id offset 0) as known

@@ -63,9 +63,15 @@ export const files = mirror.table(
 
 export const builds = mirror.table(
   "builds",
-  { ...columnsOf(build, { project: projects, version: versions }), ...bookkeeping() },
+  {
+    ...columnsOf(build, { project: projects, version: versions }),
+    ...bookkeeping(),
+    /** Of the builds that had this id, one after another, the number of this one. */
+    life: integer().notNull().default(1),
+  },
   (table) => [
     ...indexesOf(build, table),
+    index("builds_given_again").on(table.first_seen_at).where(sql`life > 1`),
     // A build without a state is not open: nothing shows that it will ever finish.
     index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
   ],
