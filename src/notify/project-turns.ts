@@ -9,6 +9,8 @@ interface ProjectTurn {
   version_slug: string;
   type: string;
   build_id: string;
+  /** The number of the build, among those that had its id. */
+  life: number;
   /** When the build was triggered. */
   at: string;
   /** In a row; null where the break ended without a success after them. */
@@ -26,7 +28,7 @@ interface ProjectTurn {
 }
 
 export const projectTurns = createSource<ProjectTurn>("projects", "project_turns", (turn) => {
-  const { kind, project_id, version_id, type, build_id, failures, broke_at, ended, again } = turn;
+  const { kind, project_id, version_id, type, build_id, life, failures, broke_at, ended, again } = turn;
   const ofBreak = kind === "broke" && {
     error_class: cutOrNull(turn.error_class, 200),
     error_line: cutOrNull(turn.error_line, 500),
@@ -49,7 +51,10 @@ export const projectTurns = createSource<ProjectTurn>("projects", "project_turns
   };
   const known = Object.entries(facts).filter(([, value]) => value !== null);
   return {
-    subject: `project/${project_id}/${kind}/${build_id}${again === null ? "" : `/${again}`}`,
+    // The id of a build may have been another one's, of which a notice was sent.
+    subject: ["project", project_id, kind, build_id, life > 1 && life, again]
+      .filter((part) => part !== false && part !== null)
+      .join("/"),
     type: `project.${kind}`,
     data: { ...Object.fromEntries(known), summary: describeTurn(turn) },
   };

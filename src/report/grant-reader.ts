@@ -37,6 +37,7 @@ const INTERFACE_RELATIONS = [
   "mirror.file_anchors",
   "mirror.file_contents",
   "mirror.log_files",
+  "mirror.past_transitions",
   "mirror.project_users",
   "mirror.unresolved_references",
   "sync.build_states",

@@ -19,7 +19,7 @@ export interface LoadOptions {
 
 export type Loading = Awaited<ReturnType<typeof setUpLoading>>;
 
-type Facts = Partial<TransitionFacts & RunStart>;
+type Facts = Partial<TransitionFacts & RunStart & { replicaLagMs: number }>;
 
 /** A fresh database with a loader in front of it. */
 export async function setUpLoading(facts: Facts = {}) {

@@ -151,6 +151,10 @@ function describeFacts(build: ExplainedBuild): Entry[] {
   const entries = [...build.references.map(describeReference), describeDate(build)];
   const add = (...given: Parameters<typeof entry>) => void entries.push(entry(...given));
   add("first seen", [momentPiece(first_seen_at)]);
+  if (build.life > 1)
+    add("life", [
+      `${build.life}: the service has given this id again; mirror.past_transitions has the builds before`,
+    ]);
   if (changed_at !== first_seen_at) add("changed", ["last at ", momentPiece(changed_at)]);
   if (deleted_at !== null)
     add("deleted", [momentPiece(deleted_at), ": missing in a whole walk, and its detail is gone"]);

@@ -100,6 +100,8 @@ export interface ExplainedBuild {
   stage: BuildStage | null;
   success: boolean | null;
   type: string | null;
+  /** Of the builds that had this id, one after another, the number of this one. */
+  life: number;
   first_seen_at: string;
   changed_at: string;
   deleted_at: string | null;

@@ -1,16 +1,10 @@
-import { type Sql, statement, withTransaction } from "../../store/connection/sql.ts";
+import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { findDatesInChange } from "../../store/ledger/list-freshness.ts";
+import { areMost, countBuilds, findDateShifts, isSameDate, isZoneShift } from "../load/date-shifts.ts";
 import { recordDrift } from "../load/record-drift.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { type FetchedPage, shownDates } from "../walk/page.ts";
 import { namesZone } from "../walk/read-date.ts";
-
-type Moves = { known: number; moved: number; far: number; alike: number; by: number | null };
-
-const MOVED_DATES = statement<Moves>("moved_dates", import.meta.url);
-
-/** Fewer may have been corrected one by one. */
-const LEAST_MOVED = 3;
 
 /** Most of the known builds of a page have another date there than is stored. */
 export interface MovedDates {
@@ -22,16 +16,23 @@ export interface MovedDates {
   isZoned: boolean;
 }
 
-/** Compares the dates of a page with the stored ones. Null where most are the same. Call it before the page is stored. */
+/**
+ * Compares the dates of a page with the stored ones. Null where most have not moved: a date of another build, whose id was given
+ * again, is no moved one (`date-shifts.ts`). Call it before the page is stored.
+ */
 export async function findMovedDates(sql: Sql, page: FetchedPage): Promise<MovedDates | null> {
   const { ids, records } = page;
   const dates = shownDates(page);
   if (!dates || dates.length !== ids.length) return null;
-  const [row] = await MOVED_DATES(sql, { ids, dates });
-  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return null;
-  const isOne = row.alike >= 0.9 * row.moved;
+  const shifts = await findDateShifts(sql, ids, dates);
+  const far = shifts.filter(({ byMs }) => isZoneShift(byMs));
+  const moved = [...far, ...shifts.filter(({ byMs }) => byMs !== 0 && isSameDate(byMs))];
+  if (!areMost(moved, shifts)) return null;
+  const count = countBuilds(moved);
+  const usual = moved.reduce((most, one) => (one.builds > most.builds ? one : most));
+  const byMs = usual.builds >= 0.9 * count ? usual.byMs : null;
   const isZoned = records?.some((record) => namesZone((record as { date?: unknown }).date)) ?? false;
-  return { byMs: isOne ? row.by : null, isFar: row.far * 2 > row.moved, isZoned };
+  return { byMs, isFar: countBuilds(far) * 2 > count, isZoned };
 }
 
 /** The same for the first page of a list. Notes that dates are in change: each sync is full until every build was read since. */

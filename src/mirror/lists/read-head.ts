@@ -1,6 +1,7 @@
 import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
+import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import {
   findLastJoinedRun,
   findServiceGap,
@@ -31,6 +32,8 @@ const MAX_READINGS = 3;
 /** A search may take one in this many of the requests of a full walk, and `LEAST_BUDGET` always. */
 const SEARCH_SHARE = 4;
 const LEAST_BUDGET = 30;
+const WHY_RESTORED =
+  "ids of its builds are other builds' now, and it counts far fewer than are here: the service was restored from a backup";
 
 type HeadReading = Reading & { head: HeadFindings };
 
@@ -63,7 +66,7 @@ interface Head
  *      │                   ┌──────────────────────────────────────────────────────────────────────┘
  *      │                   ├─something came or went──▶ reading, three times more
  *      │                   └─nothing, or no part is due──▶ judging
- *      └─the first page says nothing of what is new──▶ distrusting
+ *      └─the first page says nothing of what is new, or (comparing) many are gone whose ids were given again──▶ distrusting
  *
  * Each state is a function below that goes on to the next one. What it is called with is what that state knows.
  */
@@ -127,8 +130,20 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const left = causes?.unexplained ?? 0;
     const isNew = left !== 0 && (left !== unexplained || search.isRepeated);
     const isAllowed = -left <= mostMissing(head.counted ?? 0, list);
+    if (!isAllowed && (await isGivenAgain())) return distrusting(head, WHY_RESTORED);
     const isWorth = isNew && isAllowed && head.newer === null && !isLast && soFar.budget > 0;
     return head.top && isWorth ? searching(head, head.top) : settling(head, causes);
+  }
+
+  /** True where ids were given again, and not every build was read since. */
+  async function isGivenAgain(): Promise<boolean> {
+    return patience("look for ids that were given again", async () => {
+      const since = await findReadSince(sql, resource);
+      const [row] = await sql`
+        select from mirror.builds
+        where life > 1 and first_seen_at > coalesce(${since}::timestamptz, '-infinity') limit 1`;
+      return row !== undefined;
+    });
   }
 
   async function searching(head: Head, top: Border): Promise<HeadReading> {
@@ -198,7 +213,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   async function distrusting(head: Head, why: string): Promise<HeadReading> {
     const reason = `${resource} list: ${why}; the next sync reads it in full`;
     const outcome = { ...head.outcome, reason };
-    return end(head, { outcome, isLagging: false, causes: null, night: null, search: null });
+    const facts = { outcome, isLagging: false, causes: null, night: null, search: null };
+    return end({ ...head, distrust: why }, facts);
   }
 
   function end(

@@ -32,6 +32,14 @@ export interface StoredProject extends StoredRecord {
   changedRunId: number;
 }
 
+export interface StoredBuild extends StoredRecord {
+  /** A local time, or null. */
+  date: string | null;
+  projectId: string | null;
+  /** The number of the build, among those that had its id. */
+  life: number;
+}
+
 export interface SortedRecords {
   added: ObservedRecord[];
   changed: ObservedRecord[];
@@ -47,11 +55,13 @@ export async function findStored(tx: TransactionSql, resource: Resource, ids: re
   const { table } = RECORD_TABLES[resource];
   const ofProject = compose`, source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate",
     (extract(epoch from changed_at) * 1000)::float8 as "changedAt", changed_run_id as "changedRunId"`;
+  const ofBuild = compose`, to_char(date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as date, project_id as "projectId", life`;
+  const more = resource === "project" ? ofProject : resource === "build" ? ofBuild : compose``;
   const rows = await runStatement<StoredRecord>(
     tx,
     compose`
       select ${table.id}, encode(${table.record_hash}, 'hex') as hash, ${table.deleted_at} is not null as deleted,
-        ${table.first_seen_at} as "firstSeenAt" ${resource === "project" ? ofProject : compose``}
+        ${table.first_seen_at} as "firstSeenAt" ${more}
       from ${table} where ${table.id} = any (${compose.param(ids)}::text[])`,
     { prepare: true },
   );

@@ -3,6 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { LoadCounts, ObservedRecord } from "./compare-records.ts";
+import { findZoneChange } from "./lives.ts";
 import { type Loaded, type LoadFacts, loadRecords, nothingLoaded } from "./load-records.ts";
 import type { LoadableBatch, PreparedBatch } from "./prepare-batch.ts";
 import { isDataFault, type RefusedRecord, refusalOf } from "./quarantine.ts";
@@ -20,9 +21,12 @@ export async function loadBatch(
   tx: TransactionSql,
   batch: LoadableBatch,
   { embedded, earlier, records }: PreparedBatch,
-  facts: LoadFacts,
+  given: LoadFacts,
 ): Promise<LoadedBatch> {
   const { resource, source } = batch;
+  const known = records.filter(({ record }) => !given.keys.isNew(resource, record.id));
+  // Before a row of the batch is stored.
+  const facts = { ...given, hasZoneChanged: resource === "build" && (await findZoneChange(tx, known)) };
   const refused: RefusedRecord[] = [];
   const load = (of: Resource, observed: readonly ObservedRecord[], from: ProjectSource) =>
     facts.method === "copy"

@@ -9,6 +9,7 @@ import {
   type LoadCounts,
   type ObservedRecord,
   type SortedRecords,
+  type StoredBuild,
   type StoredProject,
   type StoredRecord,
   type StoredUsers,
@@ -16,8 +17,9 @@ import {
 } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
+import { endLives, judgeLife } from "./lives.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { type Change, findChanges, hasFields, recordChanges, toLog } from "./record-changes.ts";
+import { addField, type Change, findChanges, hasFields, recordChanges, toLog } from "./record-changes.ts";
 import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
 import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
@@ -36,6 +38,10 @@ export interface LoadFacts extends TransitionFacts {
   keys: KnownKeys;
   /** Decides between copies of a project. @default the copy is later than the stored one */
   sightings?: ProjectSightings;
+  /** The dates of builds are in change because their zone is another one. @default they are not */
+  hasZoneChanged?: boolean;
+  /** The most milliseconds that a replica may be behind. @default 0 */
+  replicaLagMs?: number | undefined;
   /** True where the batch before this one stored the record as it is here. @default no record */
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
@@ -71,8 +77,10 @@ export async function loadRecords(
   const sorted = sortRecords(others, stored, source, isLater);
   const users = resource === "project" ? await findStoredUsers(tx, sorted.changed.map(idOf)) : new Map();
   if (resource === "project") sorted.changed = sorted.changed.map((one) => keepUserOrder(one, users));
-  const { moving, stale } =
-    resource === "build" ? await leaveOutStale(tx, sorted, facts) : { moving: [], stale: 0 };
+  const { moving, stale, reborn } =
+    resource === "build"
+      ? await sortBuilds(tx, sorted, stored as ReadonlyMap<string, StoredBuild>, facts)
+      : { moving: [], stale: 0, reborn: new Set<string>() };
 
   // The columns of the record become the row: copying them would be a tenth of the work of a first night.
   const toRow = ({ record, observedAt }: ObservedRecord): TableRow => {
@@ -89,7 +97,9 @@ export async function loadRecords(
       for (const { field, target } of record.references) row[`${field}_id`] = facts.keys.resolve(target);
     }
     row.extra = record.extra;
-    row.first_seen_at = known?.firstSeenAt ?? observedAt;
+    if (resource === "build")
+      row.life = lifeOf(known as StoredBuild | undefined) + (reborn.has(record.id) ? 1 : 0);
+    row.first_seen_at = reborn.has(record.id) ? observedAt : (known?.firstSeenAt ?? observedAt);
     row.changed_at = observedAt;
     row.first_seen_run_id = facts.runId;
     row.changed_run_id = facts.runId;
@@ -98,7 +108,13 @@ export async function loadRecords(
     return row;
   };
 
-  const { changes, equal } = await replaceChanged(tx, resource, sorted.changed, users, toRow, facts);
+  const { changes, equal } = await replaceChanged(
+    tx,
+    resource,
+    { ...sorted, users, reborn, stored },
+    toRow,
+    facts,
+  );
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
@@ -123,29 +139,44 @@ export async function loadRecords(
   };
 }
 
+const lifeOf = (known: StoredBuild | undefined): number => known?.life ?? 1;
+
 const STATE = { name: "state", column: "state" };
 
 /**
  * Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. A reply that says
- * nothing of the state is no sighting.
+ * nothing of the state is no sighting. `reborn` are those whose id the service has given to another build.
  */
-async function leaveOutStale(
+async function sortBuilds(
   tx: TransactionSql,
   sorted: SortedRecords,
-  { runId, isFinal = isKnownFinal }: TransitionFacts,
+  stored: ReadonlyMap<string, StoredBuild>,
+  { runId, keys, isFinal = isKnownFinal, hasZoneChanged = false, replicaLagMs = 0 }: LoadFacts,
 ) {
   const showsState = ({ record }: ObservedRecord) => !isSilent(record, STATE);
   const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
   const open = sorted.unchanged.filter((one) => showsState(one) && isOpen(one));
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].filter(showsState).map(toSighting));
+  const reborn = new Set<string>();
+  for (const one of sorted.changed) {
+    const { id } = one.record;
+    const known = stored.get(id);
+    const life = known && judgeLife(one, known, { keys, hasZoneChanged, replicaLagMs });
+    if (life === "past") stale.add(id);
+    if (life === "other" && !stale.has(id)) reborn.add(id);
+  }
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
   const late = sorted.changed.filter((one) => !isFresh(one));
   sorted.unchanged.push(...late);
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
-  const known = [...sorted.changed.filter(showsState), ...open.filter(isFresh)];
-  const added = sorted.added.filter(showsState).map((one) => ({ ...toSighting(one), isAdded: true }));
-  return { moving: [...added, ...known.map(toSighting)], stale: late.length };
+  const isReborn = ({ record }: ObservedRecord) => reborn.has(record.id);
+  const [begun, known] = [
+    [...sorted.added, ...sorted.changed.filter(isReborn)],
+    [...sorted.changed.filter((one) => !isReborn(one)), ...open.filter(isFresh)],
+  ].map((builds) => builds.filter(showsState).map(toSighting)) as [BuildSighting[], BuildSighting[]];
+  const moving = [...begun.map((one) => ({ ...one, isAdded: true })), ...known];
+  return { moving, stale: late.length, reborn };
 }
 
 function toSighting({
@@ -158,28 +189,66 @@ function toSighting({
   return { id, askedAt, observedAt, request, state, date };
 }
 
+interface Replaced extends Pick<SortedRecords, "changed"> {
+  users: StoredUsers;
+  stored: ReadonlyMap<string, StoredRecord>;
+  reborn: ReadonlySet<string>;
+}
+
 /** Replaces rows whose hash differs. `equal` ones have no changed field, as a listed project that was embedded before. */
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
-  changed: readonly ObservedRecord[],
-  users: StoredUsers,
+  { changed, users, stored, reborn }: Replaced,
   toRow: (one: ObservedRecord) => TableRow,
   facts: LoadFacts,
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
-  const rows = changed.map((one) => leaveOutSilent(resource, one.record, toRow(one)));
-  await mergeExtras(tx, resource, rows);
+  const isReborn = (id: unknown) => reborn.has(String(id));
+  // A field of which nothing is said does not keep the value that another build had.
+  const rows = changed.map((one) =>
+    isReborn(one.record.id) ? toRow(one) : leaveOutSilent(resource, one.record, toRow(one)),
+  );
+  await mergeExtras(
+    tx,
+    resource,
+    rows.filter(({ id }) => !isReborn(id)),
+  );
   const changes = await findChanges(tx, resource, changed, rows, users);
+  for (const change of changes) {
+    const { recordId, observedAt } = change;
+    // Looking back finds the build before only from its own first sight on.
+    if (reborn.has(recordId))
+      addField(change, "first_seen_at", stored.get(recordId)?.firstSeenAt, observedAt);
+  }
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
-  if (resource === "build") await keepVersions(tx, rows);
+  if (resource === "build")
+    await keepVersions(
+      tx,
+      rows.filter(({ id }) => !isReborn(id)),
+    );
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
-  await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
-  await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
+  const specs = RECORD_TABLES[resource];
+  await endLives(tx, [...reborn]);
+  await replaceRows(
+    tx,
+    specs,
+    rows.filter(({ id }) => isReborn(id)),
+    ["deleted_at"],
+  );
+  await replaceRows(
+    tx,
+    specs,
+    rows.filter((row) => differs(row) && !isReborn(row.id)),
+    kept,
+  );
+  await replaceRows(tx, specs, equal, [...kept, "changed_at", "changed_run_id"]);
   if (resource === "build") {
-    const logs = changed.map(({ record }) => toLog(record));
+    const logs = changed.map(({ record }) =>
+      isReborn(record.id) ? { build_id: record.id, ...record.logs } : toLog(record),
+    );
     await replaceRows(tx, BUILD_LOGS, logs, []);
     // Logs that were removed come back, where all of their texts did. The log of a build in which no field differs stays away.
     const whole = logs.filter((log) => BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));

@@ -66,6 +66,8 @@ interface LoaderOptions extends TransitionFacts, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
+  /** The most milliseconds that a replica of the service may be behind. @default 0 */
+  replicaLagMs?: number;
   /** Waits for a database that is away. @default the load fails */
   patience?: Patience;
   /** Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write. */
@@ -136,6 +138,7 @@ export function createLoader(options: LoaderOptions): Loader {
       method,
       keys,
       sightings,
+      replicaLagMs: options.replicaLagMs,
       isJustStored: (of, { id, hash, columns }) =>
         newest.get(of)?.get(id) === hash && (of !== "build" || isFinal(columns.state)),
     };

@@ -86,7 +86,7 @@ async function addLogChanges(
 ): Promise<void> {
   const logs = observed.map(({ record }) => toLog(record));
   for (const { id, field, before, after } of await LOG_CHANGES(tx, { logs: JSON.stringify(logs) }))
-    addField(changes, id, field, before, after);
+    addField(changes.get(id), field, before, after);
 }
 
 function addUserChanges(
@@ -99,12 +99,12 @@ function addUserChanges(
     const before = stored.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
-    if (!isSame) addField(changes, record.id, "users", before, after);
+    if (!isSame) addField(changes.get(record.id), "users", before, after);
   }
 }
 
-function addField(changes: Map<string, Change>, id: string, field: string, before: unknown, after: unknown) {
-  const change = changes.get(id);
+/** Adds a field that the row of the record does not hold, or that changes with it. */
+export function addField(change: Change | undefined, field: string, before: unknown, after: unknown): void {
   if (!change) return;
   change.before = { ...change.before, [field]: before };
   change.after = { ...change.after, [field]: after };

@@ -174,6 +174,7 @@ async function runWithLease(
     keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
     baseUrl: settings.baseUrl,
     sourceTimezone: settings.sourceTimezone,
+    replicaLagMs: settings.replicaLagMs,
     clockAhead: client.clockAhead,
     isFinal,
     assertMayWrite: lease.assertHolds,

@@ -38,13 +38,13 @@ with mark as (
 ), news as (
   -- The turns of a week are few, so each is looked up by itself: a join might read all builds.
   select turn.kind, turn.project_id, left(project.project_slug, 400) as project_slug, turn.version_id,
-    left(version.version_slug, 400) as version_slug, turn.type, turn.build_id, turn.at, turn.failures, turn.broke_at,
+    left(version.version_slug, 400) as version_slug, turn.type, turn.build_id, build.life, turn.at, turn.failures, turn.broke_at,
     turn.first_failed_build_id, left(turn.error_class, 400) as error_class, left(shown.error_line, 1000) as error_line,
     turn.last_succeeded_build_id, turn.last_succeeded_at, case turn.kind when 'recovered' then 'succeeded' end as ended,
     case when known.subject is not null then mark.run_id end as again
   from turn cross join mark
   cross join lateral (
-    select from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
+    select life from mirror.builds where id = turn.build_id and changed_run_id > mark.marked offset 0
   ) as build
   cross join lateral (
     select project_slug from report.dim_projects
@@ -58,6 +58,7 @@ with mark as (
     select error_line from rollup.builds where build_id = turn.build_id offset 0
   ) as shown
   left join sync.notices as known on known.subject = format('project/%s/%s/%s', turn.project_id, turn.kind, turn.build_id)
+    || case when build.life > 1 then '/' || build.life else '' end
   left join noted on (noted.project_id, noted.version_id) = (turn.project_id, turn.version_id)
   where turn.type = 'html'
     -- The same build may break it again, and end it again, after the service took its result back.
@@ -75,7 +76,7 @@ with mark as (
   order by turn.at, turn.build_id, turn.kind limit :most
 ), ended as (
   select 'recovered' as kind, noted.project_id, noted.data ->> 'project_slug' as project_slug, noted.version_id,
-    noted.data ->> 'version_slug' as version_slug, 'html' as type, why.build_id, why.at, null::int as failures,
+    noted.data ->> 'version_slug' as version_slug, 'html' as type, why.build_id, build.life, why.at, null::int as failures,
     (noted.data ->> 'failing_since')::timestamptz as broke_at, noted.data ->> 'first_failed_build_id' as first_failed_build_id,
     null::text as error_class, null::text as error_line, null::text as last_succeeded_build_id, null::timestamptz as last_succeeded_at,
     why.ended, case when known.subject is not null then mark.run_id end as again
@@ -108,7 +109,11 @@ with mark as (
     select ended, case ended when 'succeeded' then success.build_id else noted.data ->> 'build_id' end as build_id,
       case ended when 'succeeded' then success.triggered_at else (noted.data ->> 'triggered_at')::timestamptz end as at
   ) as why
+  cross join lateral (
+    select coalesce(max(life), 1) as life from mirror.builds where id = why.build_id
+  ) as build
   left join sync.notices as known on known.subject = format('project/%s/recovered/%s', noted.project_id, why.build_id)
+    || case when build.life > 1 then '/' || build.life else '' end
   where noted.is_break
     -- A build that is built again may fail again, which is no end.
     and broken.outcome is distinct from 'open'

@@ -8,29 +8,34 @@ import { builds } from "./records.ts";
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */
 export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";
 
+const ofBuild = () =>
+  idText()
+    .notNull()
+    .references(() => builds.id);
+
 /**
- * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). Rows are
- * only added. The columns after `run_id` show where the bounds come from.
+ * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). The columns after
+ * `run_id` show where the bounds come from.
  */
+const transitionColumns = () => ({
+  seq: integer().notNull(),
+  from_state: text(),
+  to_state: text(),
+  not_before: moment().notNull(),
+  not_after: moment().notNull(),
+  anomaly: text(),
+  run_id: bigint({ mode: "number" }).notNull(),
+  request: text(),
+  asked_at: moment(),
+  rule: text().$type<BoundRule>(),
+  previous_run_id: bigint({ mode: "number" }),
+  previous_request: text(),
+});
+
+/** Rows are only added, and leave the table when the id of a build is given to another one. */
 export const buildTransitions = mirror.table(
   "build_transitions",
-  {
-    build_id: idText()
-      .notNull()
-      .references(() => builds.id),
-    seq: integer().notNull(),
-    from_state: text(),
-    to_state: text(),
-    not_before: moment().notNull(),
-    not_after: moment().notNull(),
-    anomaly: text(),
-    run_id: bigint({ mode: "number" }).notNull(),
-    request: text(),
-    asked_at: moment(),
-    rule: text().$type<BoundRule>(),
-    previous_run_id: bigint({ mode: "number" }),
-    previous_request: text(),
-  },
+  { build_id: ofBuild(), ...transitionColumns() },
   (table) => [
     primaryKey({ columns: [table.build_id, table.seq] }),
     // Rows are added in the order of the runs, so a query for the last runs reads the end of the table.
@@ -51,6 +56,16 @@ export const buildStates = sync.table(
     run_id: bigint({ mode: "number" }),
   },
   () => [check("build_states_final", sql`is_final = (stage in ('result', 'cancelled'))`)],
+);
+
+/**
+ * The transitions of builds whose id was given to another build since (`docs/builds.md`, "Lives"). In a table of their own,
+ * so that no query of a build's states mixes two lives.
+ */
+export const pastTransitions = mirror.table(
+  "past_transitions",
+  { build_id: ofBuild(), life: integer().notNull(), ...transitionColumns() },
+  (table) => [primaryKey({ columns: [table.build_id, table.life, table.seq] })],
 );
 
 /**

@@ -63,8 +63,16 @@ export const files = mirror.table(
 
 export const builds = mirror.table(
   "builds",
-  { ...columnsOf(build, { project: projects, version: versions }), ...bookkeeping() },
-  (table) => indexesOf(build, table),
+  {
+    ...columnsOf(build, { project: projects, version: versions }),
+    ...bookkeeping(),
+    /** Of the builds that had this id, one after another, the number of this one. */
+    life: integer().notNull().default(1),
+  },
+  (table) => [
+    ...indexesOf(build, table),
+    index("builds_given_again").on(table.first_seen_at).where(sql`life > 1`),
+  ],
 );
 
 /**

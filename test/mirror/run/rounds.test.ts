@@ -1,5 +1,7 @@
 /** A round of nights in which every build is read again, a part in each. */
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findDatesInChange, findReadSince } from "../../../src/store/ledger/list-freshness.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
@@ -151,6 +153,70 @@ describe("builds that are read again in rounds", () => {
       const [row] = await quick.sql`select count(*) as edited from mirror.build_logs where error = 'edited'`;
       expect(row).toEqual({ edited: 1 });
     });
+  });
+
+  /** A service that was restored from a backup gave the ids of its newest builds again, `given` of them; the others are gone. */
+  const restore = (quick: ArrangedWorld, lost: number, given: number, added: number) => {
+    const from = quick.world.now().getTime() - 3_600_000;
+    const dateAt = (at: number) => new Date(from - at * 7_000).toISOString().slice(0, 19);
+    quick.arranged.arrange = (builds) => {
+      const kept = builds.slice(lost);
+      for (const { id } of builds.slice(0, lost - given))
+        quick.arranged.details.set(id, new Response("", { status: 404 }));
+      const again = builds.slice(lost - given, lost);
+      const highest = Math.max(...builds.map(({ id }) => Number(id)));
+      const next = Array.from({ length: added }, (_, at) => ({
+        ...(kept[0] as BuildRecord),
+        id: `${highest + added - at}`,
+      }));
+      return [...next, ...again].map((build, at) => ({ ...build, date: dateAt(at) })).concat(kept);
+    };
+  };
+  const lives = ({ sql }: ArrangedWorld) => sql<{ life: number; builds: number }[]>`
+    select life, count(*)::int as builds from mirror.builds where deleted_at is null group by life order by life`;
+
+  test("are read on where their ids were given again below new ones", async () => {
+    await using quick = await startMirrored();
+    await night(quick);
+    quick.world.advance(DAY_MS);
+    restore(quick, 100, 100, 25);
+    expect(await night(quick)).toMatchObject({ walk: "head", inserted: 25 });
+    expect(await lives(quick)).toEqual([
+      { life: 1, builds: BUILDS - 75 },
+      { life: 2, builds: 100 },
+    ]);
+    expect(await findDatesInChange(quick.sql)).toBeNull();
+  });
+
+  test("are those that the list shows where it was restored, and no others", async () => {
+    await using quick = await startMirrored();
+    await night(quick);
+    quick.world.advance(DAY_MS);
+    restore(quick, 100, 60, 0);
+    // By its pace, the list is too long for a night.
+    const pace = createHostPace({ ratePerSecond: 0, clock: systemClock });
+    const slow = { pace, settings: { ...settings, ratePerSecond: 0.001 } };
+    const round = await quick.watch(slow);
+    expect(round.summary.resources.build).toMatchObject({
+      updated: 60,
+      reason: expect.stringContaining("restored from a backup"),
+    });
+    const { summary } = await quick.sync(slow);
+    expect(summary).toMatchObject({ kind: "incremental", status: "partial" });
+    const reason = expect.stringMatching(/^40 builds have been missing/);
+    expect(summary.resources.build).toMatchObject({ walk: "whole", reason });
+    expect(await lives(quick)).toEqual([
+      { life: 1, builds: BUILDS - 60 },
+      { life: 2, builds: 60 },
+    ]);
+    quick.world.advance(DAY_MS);
+    expect((await quick.sync({ ...slow, kind: "full", allowMassDelete: true })).summary.status).toBe(
+      "succeeded",
+    );
+    expect(await lives(quick)).toEqual([
+      { life: 1, builds: BUILDS - 100 },
+      { life: 2, builds: 60 },
+    ]);
   });
 
   test("are all read at once where the service changes its time zone, which the run says", {

@@ -16,7 +16,13 @@ function life(
     not_after: text(by),
     rule,
   }));
-  return readLife({ transitions, open: null, state: "finished", stage: "result", ...rest } as unknown as ExplainedBuild);
+  return readLife({
+    transitions,
+    open: null,
+    state: "finished",
+    stage: "result",
+    ...rest,
+  } as unknown as ExplainedBuild);
 }
 
 it("a state is sure from the first sighting in it to the last, and possible from bound to bound", () => {
