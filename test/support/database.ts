@@ -38,11 +38,13 @@ const left: Left[] = [];
  */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { migrated = true, copyOf, max = 1 } = options;
-  // One connection can be set back to what it was; of several, nobody says which one has a lock.
-  const isPlain = migrated && copyOf === undefined && max === 1;
+  const isPlain = migrated && copyOf === undefined;
   const database = (isPlain ? left.pop() : undefined) ?? (await create(migrated, copyOf));
+  // One connection is set back to what it was. Several end with the test, because nobody says which one has a lock.
+  const used: Pick<Left, "sql"> = max === 1 ? database : { sql: undefined };
   const release = async () => {
-    database.sql ??= isPlain ? connect(database.url, { ...AS_TEST, max }) : undefined;
+    if (max > 1) await used.sql?.end({ timeout: 5 });
+    if (isPlain) database.sql ??= connect(database.url, AS_TEST);
     if (database.sql && isPlain && (await empty(database.sql).catch(() => false))) left.push(database);
     else {
       await endConnections(database.url);
@@ -58,8 +60,8 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   return {
     url: database.url,
     get sql() {
-      database.sql ??= connect(database.url, { ...AS_TEST, max });
-      return database.sql;
+      used.sql ??= connect(database.url, { ...AS_TEST, max });
+      return used.sql;
     },
     dispose,
     [Symbol.asyncDispose]: dispose,
