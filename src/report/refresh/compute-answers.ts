@@ -39,7 +39,8 @@ function write(answer: StoredAnswer, from: string): string {
 
 function assignments(answer: StoredAnswer, from: string): string {
   const values = valuesOf(answer);
-  const names = values.filter((column) => /_(slug|name)$/.test(column));
+  // The values that facts of builds show, in whose updated_at the stamp counts.
+  const names = values.filter((column) => /_(slug|name)$|^(is_main|project_id)$/.test(column));
   const stamped: Readonly<Record<string, string>> = {
     updated_at: "now()",
     renamed_at: `case when (${list(names, "stored")}) is distinct from (${list(names, from)}) then now() else stored.renamed_at end`,

@@ -77,8 +77,9 @@ export const BUILD_RELATIONS = {
       ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
-      fact_updated_at: "When this row last changed, names aside.",
-      updated_at: "When this row last changed, its project's and its version's names included.",
+      fact_updated_at: "When this row last changed, names and is_main aside.",
+      updated_at:
+        "When this row last changed, is_main and its project's and its version's names included: a copy of the rows that are newer than the copy has all that changed.",
     },
     key: ["build_id"],
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },

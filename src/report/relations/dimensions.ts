@@ -62,7 +62,8 @@ export const DIMENSIONS = {
       is_main:
         "Whether it is its project's default version, which readers see first; latest where the project names none. Its html is the main documentation of builds of that project. False where the project is not known.",
       updated_at: "When this row last changed.",
-      renamed_at: RENAMED_AT,
+      renamed_at:
+        "When its slug, name, project or is_main last changed; where they never did, when this row was added.",
     },
     key: ["version_id"],
     order: ["project_id", "version_slug", "version_id"],
