@@ -14,10 +14,11 @@ import {
   type StoredUsers,
   sortRecords,
 } from "./compare-records.ts";
+import { hasText, keepEmptied, toLog } from "./emptied-texts.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { type Change, findChanges, hasFields, recordChanges, toLog } from "./record-changes.ts";
+import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, type TransitionFacts } from "./record-transitions.ts";
 import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
@@ -46,10 +47,12 @@ export interface Loaded {
   moving: BuildSighting[];
   /** Changed records that were skipped because something newer is known already. They count as unchanged. */
   stale: number;
+  /** Builds with a text that became empty. */
+  emptied: number;
 }
 
 export const nothingLoaded = (): Loaded => {
-  return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
+  return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0, emptied: 0 };
 };
 
 /** Loads records of one resource within the caller's transaction. Each id must come once. */
@@ -98,7 +101,7 @@ export async function loadRecords(
     return row;
   };
 
-  const { changes, equal } = await replaceChanged(tx, resource, sorted.changed, users, toRow, facts);
+  const { changes, equal, emptied } = await replaceChanged(tx, resource, sorted.changed, users, toRow, facts);
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
@@ -120,6 +123,7 @@ export async function loadRecords(
     },
     moving,
     stale,
+    emptied,
   };
 }
 
@@ -164,11 +168,14 @@ async function replaceChanged(
   users: StoredUsers,
   toRow: (one: ObservedRecord) => TableRow,
   facts: LoadFacts,
-): Promise<{ changes: Change[]; equal: number }> {
-  if (changed.length === 0) return { changes: [], equal: 0 };
+): Promise<{ changes: Change[]; equal: number; emptied: number }> {
+  if (changed.length === 0) return { changes: [], equal: 0, emptied: 0 };
   const rows = changed.map((one) => leaveOutSilent(resource, one.record, toRow(one)));
   await mergeExtras(tx, resource, rows);
-  const changes = await findChanges(tx, resource, changed, rows, users);
+  const records = changed.map(({ record }) => record);
+  const logs = resource === "build" ? records.map(toLog) : [];
+  const emptied = await keepEmptied(tx, records, rows, logs);
+  const changes = await findChanges(tx, resource, changed, rows, { users, logs });
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
@@ -176,10 +183,9 @@ async function replaceChanged(
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
   await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
   if (resource === "build") {
-    const logs = changed.map(({ record }) => toLog(record));
     await replaceRows(tx, BUILD_LOGS, logs, []);
-    // Logs that were removed come back, where all of their texts did. The log of a build in which no field differs stays away.
-    const whole = logs.filter((log) => BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));
+    // Logs that were removed come back, where all of their texts did. An empty one, or that of a build in which no field differs, stays away.
+    const whole = logs.filter((log) => hasText(log) && BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));
     const mayReturn = whole.map((log) => String(log.build_id)).filter((id) => differing.has(id));
     const back = await tx<{ build_id: string }[]>`
       delete from mirror.archived_logs where build_id = any (${mayReturn}::text[]) returning build_id`;
@@ -198,7 +204,7 @@ async function replaceChanged(
   }
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, silent, unresolved, facts.method);
-  return { changes, equal: equal.length };
+  return { changes, equal: equal.length, emptied };
 }
 
 async function restoreReturned(
