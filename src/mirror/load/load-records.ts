@@ -185,7 +185,9 @@ async function replaceChanged(
   if (resource === "build") {
     await replaceRows(tx, BUILD_LOGS, logs, []);
     // Logs that were removed come back, where all of their texts did. An empty one, or that of a build in which no field differs, stays away.
-    const whole = logs.filter((log) => hasText(log) && BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));
+    const whole = logs.filter(
+      (log) => hasText(log) && BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)),
+    );
     const mayReturn = whole.map((log) => String(log.build_id)).filter((id) => differing.has(id));
     const back = await tx<{ build_id: string }[]>`
       delete from mirror.archived_logs where build_id = any (${mayReturn}::text[]) returning build_id`;

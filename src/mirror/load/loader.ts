@@ -139,7 +139,15 @@ export function createLoader(options: LoaderOptions): Loader {
       await quarantineRecords(tx, runId, rejected);
       await recordDrift(tx, { resource, runId, observedAt }, drift);
       const { counts: stored, stale, emptied } = loaded;
-      const counts = { ...stored, stale, emptied, quarantined: rejected.length, damaged, replacedNul, isUnread };
+      const counts = {
+        ...stored,
+        stale,
+        emptied,
+        quarantined: rejected.length,
+        damaged,
+        replacedNul,
+        isUnread,
+      };
       // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
       const [transitions] = await Promise.all([
         recordTransitions(tx, facts, loaded.moving),

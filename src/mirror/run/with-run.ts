@@ -239,7 +239,10 @@ interface Losses {
 /** A service that empties fewer logs in a run has corrected them one by one. */
 const MANY_EMPTIED = 10;
 
-function warnOfLosses({ loader: { unread }, ending, warn }: OpenRun, { damaged, refused, emptied }: Losses): void {
+function warnOfLosses(
+  { loader: { unread }, ending, warn }: OpenRun,
+  { damaged, refused, emptied }: Losses,
+): void {
   for (const { resource, field, records, example, wasRead } of unread.lost()) {
     ending.isPartial = true;
     const where = `in ${counted(records, "record")} read now, such as ${example}`;

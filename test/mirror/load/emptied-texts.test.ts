@@ -27,17 +27,29 @@ describe("a log that became empty", () => {
     ["as an empty text", EMPTY],
     ["as null", NULL],
     ["in a part", { error: "" }],
-  ] as const)("%s keeps its texts here, and is served as the service shows it", async ([_, over], { loading }) => {
+  ] as const)("%s keeps its texts here, and is served as the service shows it", async ([_, over], {
+    loading,
+  }) => {
     const before = await show(loading, {});
     const { emptied, log, served } = await show(loading, over);
     expect([emptied, log]).toEqual([1, before.log]);
     expect(served).toEqual(failed(over));
     const again = await show(loading, { ...over, type: "pdf" });
-    expect([again.emptied, again.log, again.served]).toEqual([0, before.log, failed({ ...over, type: "pdf" })]);
-    expect(await show(loading, { type: "pdf" })).toEqual({ emptied: 0, log: before.log, served: failed({ type: "pdf" }) });
+    expect([again.emptied, again.log, again.served]).toEqual([
+      0,
+      before.log,
+      failed({ ...over, type: "pdf" }),
+    ]);
+    expect(await show(loading, { type: "pdf" })).toEqual({
+      emptied: 0,
+      log: before.log,
+      served: failed({ type: "pdf" }),
+    });
   });
 
-  test("keeps the line and the class of its failure, also when all reports are computed anew", async ({ loading }) => {
+  test("keeps the line and the class of its failure, also when all reports are computed anew", async ({
+    loading,
+  }) => {
     const refresh = () => refreshReport(loading.sql, REPORT_SETTINGS);
     const failure = () =>
       loading.sql`select error_line, error_class, error_fingerprint from report.fact_builds where build_id = '1'`;
