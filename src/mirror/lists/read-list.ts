@@ -1,17 +1,29 @@
+import { UpstreamError } from "../../base/errors.ts";
+import { counted as countOf } from "../../base/text.ts";
+import { firstRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds } from "../../store/ledger/rounds.ts";
 import {
+  type Checkpoint,
   type ResumableWalk,
+  saveProgress,
   startWalk,
   type WalkCounts,
   type WalkStart,
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
+import { fateOf } from "../api/fates.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
-import type { FetchedPage, Page, RememberedPage } from "../walk/page.ts";
+import {
+  type FetchedPage,
+  type Page,
+  type ParsedPage,
+  parseListPage,
+  type RememberedPage,
+} from "../walk/page.ts";
 import type { PageSize } from "../walk/page-size.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import type { Section } from "../walk/sections.ts";
@@ -26,7 +38,8 @@ import { emptyCounts } from "./summary.ts";
 
 /**
  * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that equals one of the last
- * full walk is neither parsed nor loaded.
+ * full walk is neither parsed nor loaded. Where the service allows no more requests the walk rests as a round does, and the
+ * proof is the same: it does not ask that a walk be quick.
  *
  * @param counts those of this run's earlier reading of the list
  */
@@ -38,9 +51,22 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   const before = from ? countsOf(from) : { ...counts };
   await patience("forget rounds", () => forgetRounds(sql, resource));
   await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
+  const rests = from?.checkpoint.rests;
   const read = await walkList(run, list, opened, {
     counts: before,
     seen: course.seen,
+    ...(rests && { shift: await findShift(run, list, rests.counted) }),
+    // A walk that has rested once may rest again, whatever stops it.
+    save: (tx, { counts: soFar, checkpoint, at, totalCount }) =>
+      saveProgress(
+        tx,
+        runId,
+        resource,
+        soFar,
+        checkpoint && { ...checkpoint, ...(rests && { rests: { counted: totalCount } }) },
+        at,
+        totalCount,
+      ),
     async onPage(page) {
       if (resource !== "build" || page.seq > 0) return;
       const moved = await noteMovedDates(run, page);
@@ -48,6 +74,8 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
     },
   });
   const { brokenBy, moved } = read;
+  const rest = brokenBy && restAt(read.checkpoint ?? from?.checkpoint ?? null, read);
+  if (rest?.rests && brokenBy) run.warn(describeRest(resource, read, read.counts.records - before.records));
   return {
     // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
@@ -57,13 +85,47 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
     seen: course.seen,
     repeated: course.repeated,
     counts: read.counts,
-    checkpoint: brokenBy && (read.checkpoint ?? from?.checkpoint ?? null),
+    checkpoint: rest,
     memory: {
       pages: opened.seq + read.counts.pages - before.pages,
       keepSize: opened.keepSize,
     },
     head: null,
   };
+}
+
+/** The checkpoint of a walk that broke off. It rests there where the service allows no more requests. */
+function restAt(checkpoint: Checkpoint | null, { brokenBy, counted }: PagesEnd): Checkpoint | null {
+  if (fateOf(brokenBy)?.about !== "pace") return checkpoint;
+  return checkpoint && { ...checkpoint, rests: { counted: counted ?? checkpoint.rests?.counted ?? null } };
+}
+
+function describeRest(resource: Resource, { counts, counted }: PagesEnd, read: number): string {
+  const all = counted ?? 0;
+  const left = Math.max(0, all - counts.records);
+  const runs =
+    read > 0 && left > 0 ? `: at this pace it needs ${countOf(Math.ceil(left / read), "more run")}` : "";
+  const done = counted === null ? `${counts.records} records` : `${counts.records} of ${all} records`;
+  return `${resource} list: the service allows no more requests for now. The walk rests at ${done}, of which this run read ${read}, and the next run goes on${runs}`;
+}
+
+/** By how many records the list has grown since the walk rested: a guess at where its next page is by now. */
+async function findShift(
+  { client }: ListRun,
+  { plan }: ListOptions,
+  counted: number | null,
+): Promise<number> {
+  const { resource, listPath } = plan;
+  if (counted === null) return 0;
+  const parse = (value: unknown, url: string) => parseListPage(value, resource, url, client);
+  try {
+    const { value } = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), { parse });
+    return (value.meta.totalCount ?? counted) - counted;
+  } catch (error) {
+    // The walk meets it too.
+    if (error instanceof UpstreamError) return 0;
+    throw error;
+  }
 }
 
 function countsOf(walk: WalkCounts): WalkCounts {

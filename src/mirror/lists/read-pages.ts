@@ -6,7 +6,10 @@ import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
 /** The end of a walk and its pages. The checkpoint is the place behind those that are stored. */
-export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">;
+export interface PagesEnd extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint"> {
+  /** The newest count of the service; null where it has none. */
+  counted: number | null;
+}
 
 interface ReadPagesOptions extends SettlePagesOptions {
   /** Looks at a page before it is stored. False ends the walk without it. */
@@ -26,7 +29,7 @@ export async function readPages(
   let counted: number | null = null;
   const end = (outcome: WalkOutcome, brokenBy: UpstreamError | null): PagesEnd => {
     const { counts, checkpoint } = settled;
-    return { outcome, brokenBy, moved, counts, checkpoint };
+    return { outcome, brokenBy, moved, counts, checkpoint, counted };
   };
   const notWhole = (reason: string | null, totalCount: number | null): WalkOutcome => ({
     walk: "not_whole",

@@ -47,7 +47,7 @@ export async function loadBatch(
     // Before the later states of the same builds are stored.
     before.transitions += await recordTransitions(tx, facts, moving);
   }
-  const { counts, moving, stale } = await load(resource, records, source);
+  const { counts, moving, stale, emptied } = await load(resource, records, source);
   return {
     counts: {
       // A build that is new and changed its state within the batch counts as new.
@@ -58,6 +58,7 @@ export async function loadBatch(
     },
     moving,
     stale,
+    emptied,
     transitions: before.transitions,
     refused,
   };
@@ -76,12 +77,13 @@ async function loadSingly(
   for (const one of observed) {
     const { id, hash } = one.record;
     try {
-      const { counts, moving, stale } = await tx.savepoint((savepoint) =>
+      const { counts, moving, stale, emptied } = await tx.savepoint((savepoint) =>
         loadRecords(savepoint, of, [one], from, facts),
       );
       for (const name of Object.keys(counts) as (keyof LoadCounts)[]) all.counts[name] += counts[name];
       all.moving.push(...moving);
       all.stale += stale;
+      all.emptied += emptied;
     } catch (error) {
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);

@@ -15,11 +15,12 @@ import {
   type StoredUsers,
   sortRecords,
 } from "./compare-records.ts";
+import { hasText, keepEmptied, toLog } from "./emptied-texts.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import { endLives, judgeLife } from "./lives.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { addField, type Change, findChanges, hasFields, recordChanges, toLog } from "./record-changes.ts";
+import { addField, type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
 import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
@@ -52,10 +53,12 @@ export interface Loaded {
   moving: BuildSighting[];
   /** Changed records that were skipped because something newer is known already. They count as unchanged. */
   stale: number;
+  /** Builds with a text that became empty. */
+  emptied: number;
 }
 
 export const nothingLoaded = (): Loaded => {
-  return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0 };
+  return { counts: { inserted: 0, updated: 0, unchanged: 0, restored: 0 }, moving: [], stale: 0, emptied: 0 };
 };
 
 /** Loads records of one resource within the caller's transaction. Each id must come once. */
@@ -108,7 +111,7 @@ export async function loadRecords(
     return row;
   };
 
-  const { changes, equal } = await replaceChanged(
+  const { changes, equal, emptied } = await replaceChanged(
     tx,
     resource,
     { ...sorted, users, reborn, stored },
@@ -136,6 +139,7 @@ export async function loadRecords(
     },
     moving,
     stale,
+    emptied,
   };
 }
 
@@ -202,19 +206,29 @@ async function replaceChanged(
   { changed, users, stored, reborn }: Replaced,
   toRow: (one: ObservedRecord) => TableRow,
   facts: LoadFacts,
-): Promise<{ changes: Change[]; equal: number }> {
-  if (changed.length === 0) return { changes: [], equal: 0 };
+): Promise<{ changes: Change[]; equal: number; emptied: number }> {
+  if (changed.length === 0) return { changes: [], equal: 0, emptied: 0 };
   const isReborn = (id: unknown) => reborn.has(String(id));
-  // A field of which nothing is said does not keep the value that another build had.
+  // A field of which nothing is said does not keep the value that another build had, nor does an empty text.
   const rows = changed.map((one) =>
     isReborn(one.record.id) ? toRow(one) : leaveOutSilent(resource, one.record, toRow(one)),
   );
-  await mergeExtras(
+  const records = changed.map(({ record }) => record);
+  const logs =
+    resource === "build"
+      ? records.map((record) =>
+          isReborn(record.id) ? { build_id: record.id, ...record.logs } : toLog(record),
+        )
+      : [];
+  const staying = rows.filter(({ id }) => !isReborn(id));
+  await mergeExtras(tx, resource, staying);
+  const emptied = await keepEmptied(
     tx,
-    resource,
-    rows.filter(({ id }) => !isReborn(id)),
+    records.filter(({ id }) => !isReborn(id)),
+    staying,
+    logs.filter((log) => !isReborn(log.build_id)),
   );
-  const changes = await findChanges(tx, resource, changed, rows, users);
+  const changes = await findChanges(tx, resource, changed, rows, { users, logs });
   for (const change of changes) {
     const { recordId, observedAt } = change;
     // Looking back finds the build before only from its own first sight on.
@@ -224,11 +238,7 @@ async function replaceChanged(
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));
-  if (resource === "build")
-    await keepVersions(
-      tx,
-      rows.filter(({ id }) => !isReborn(id)),
-    );
+  if (resource === "build") await keepVersions(tx, staying);
   const kept = ["first_seen_at", "first_seen_run_id", "deleted_at"];
   const specs = RECORD_TABLES[resource];
   await endLives(tx, [...reborn]);
@@ -238,20 +248,14 @@ async function replaceChanged(
     rows.filter(({ id }) => isReborn(id)),
     ["deleted_at"],
   );
-  await replaceRows(
-    tx,
-    specs,
-    rows.filter((row) => differs(row) && !isReborn(row.id)),
-    kept,
-  );
+  await replaceRows(tx, specs, staying.filter(differs), kept);
   await replaceRows(tx, specs, equal, [...kept, "changed_at", "changed_run_id"]);
   if (resource === "build") {
-    const logs = changed.map(({ record }) =>
-      isReborn(record.id) ? { build_id: record.id, ...record.logs } : toLog(record),
-    );
     await replaceRows(tx, BUILD_LOGS, logs, []);
-    // Logs that were removed come back, where all of their texts did. The log of a build in which no field differs stays away.
-    const whole = logs.filter((log) => BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)));
+    // Logs that were removed come back, where all of their texts did. An empty one, or that of a build in which no field differs, stays away.
+    const whole = logs.filter(
+      (log) => hasText(log) && BUILD_LOGS.columns.every(({ name }) => Object.hasOwn(log, name)),
+    );
     const mayReturn = whole.map((log) => String(log.build_id)).filter((id) => differing.has(id));
     const back = await tx<{ build_id: string }[]>`
       delete from mirror.archived_logs where build_id = any (${mayReturn}::text[]) returning build_id`;
@@ -270,7 +274,7 @@ async function replaceChanged(
   }
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, silent, unresolved, facts.method);
-  return { changes, equal: equal.length };
+  return { changes, equal: equal.length, emptied };
 }
 
 /** The service names no version any more for the builds of one that was deleted. */

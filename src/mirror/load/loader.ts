@@ -34,6 +34,8 @@ export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
 export interface BatchCounts extends LoadCounts {
   stale: number;
+  /** Builds with a text that became empty. */
+  emptied: number;
   quarantined: number;
   /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
   damaged: string[];
@@ -149,8 +151,16 @@ export function createLoader(options: LoaderOptions): Loader {
       const rejected = [...prepared.rejected, ...loaded.refused];
       await quarantineRecords(tx, runId, rejected);
       await recordDrift(tx, { resource, runId, observedAt }, drift);
-      const { counts: stored, stale } = loaded;
-      const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul, isUnread };
+      const { counts: stored, stale, emptied } = loaded;
+      const counts = {
+        ...stored,
+        stale,
+        emptied,
+        quarantined: rejected.length,
+        damaged,
+        replacedNul,
+        isUnread,
+      };
       // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
       const [transitions] = await Promise.all([
         recordTransitions(tx, facts, loaded.moving),

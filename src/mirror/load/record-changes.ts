@@ -1,9 +1,8 @@
 import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, statement, type TransactionSql } from "../../store/connection/sql.ts";
-import type { NormalizedRecord } from "../normalize/record.ts";
 import type { ObservedRecord, StoredUsers } from "./compare-records.ts";
-import { leaveOutSilent, silentFields } from "./silent-fields.ts";
+import { silentFields } from "./silent-fields.ts";
 import { RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { mergedRows } from "./write-rows.ts";
 
@@ -35,14 +34,14 @@ export interface Change {
 
 /**
  * The fields in which new rows differ from the stored ones, as Postgres prints them; empty for rows without a difference. `users`: the
- * administrators of projects as they are stored.
+ * administrators of projects as they are stored; `logs`: the texts of builds.
  */
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
   observed: readonly ObservedRecord[],
   rows: readonly TableRow[],
-  users: StoredUsers,
+  { users, logs }: { users: StoredUsers; logs: readonly TableRow[] },
 ): Promise<Change[]> {
   const known = recordsAs(resource, "known");
   const incoming = recordsAs(resource, "incoming");
@@ -66,14 +65,10 @@ export async function findChanges(
     const fields = { before: readFields(before), after: readFields(after) };
     changes.set(id, { recordId: id, kind: "updated", observedAt: observedAt.get(id) ?? "", ...fields });
   }
-  if (resource === "build") await addLogChanges(tx, observed, changes);
+  if (resource === "build") await addLogChanges(tx, logs, changes);
   if (resource === "project") addUserChanges(observed, users, changes);
   return [...changes.values()];
 }
-
-/** The long texts of a build, without those of which its record says nothing. */
-export const toLog = (record: NormalizedRecord): TableRow =>
-  leaveOutSilent("build", record, { build_id: record.id, ...record.logs });
 
 /** As text, because the driver would change large numbers. */
 const readFields = (json: string | null) =>
@@ -81,10 +76,9 @@ const readFields = (json: string | null) =>
 
 async function addLogChanges(
   tx: TransactionSql,
-  observed: readonly ObservedRecord[],
+  logs: readonly TableRow[],
   changes: Map<string, Change>,
 ): Promise<void> {
-  const logs = observed.map(({ record }) => toLog(record));
   for (const { id, field, before, after } of await LOG_CHANGES(tx, { logs: JSON.stringify(logs) }))
     addField(changes.get(id), field, before, after);
 }

@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
-import { recordId } from "../../resources/record-id.ts";
+import { ownFront, parseResourceUri, recordId } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import { compose, composed, nameOf, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
@@ -100,9 +100,7 @@ async function fetchTarget(run: ReferenceParts, { resource, key }: DanglingTarge
   const { client, log } = aboutList(run, resource);
   try {
     const detail = await fetchDetail(client, resource, key, { kind: "references" });
-    const { slug } = detail.record as { slug?: unknown };
-    // A project may be asked for by its slug.
-    if (recordId(detail.record) !== key && !(resource === "project" && slug === key))
+    if (recordId(detail.record) !== key && !isNamedBy(detail.record, { resource, key }, client.baseUrl))
       throw new UnexpectedShapeError(`another ${resource} came for '${key}'`, { url: detail.request });
     const pages = [{ ...detail, records: [detail.record] }];
     await loader.load({ resource, pages, source: "detail" });
@@ -125,6 +123,15 @@ async function fetchTarget(run: ReferenceParts, { resource, key }: DanglingTarge
   }
 }
 
+/** True where the record has the key as its slug, or in its own `resource_uri`. */
+function isNamedBy(record: unknown, { resource, key }: DanglingTarget, baseUrl: URL): boolean {
+  const { slug, resource_uri: uri } = record as { slug?: unknown; resource_uri?: unknown };
+  if (resource === "project" && slug === key) return true;
+  const front = ownFront(record as Record<string, unknown>, resource);
+  const own = typeof uri === "string" ? parseResourceUri(uri, baseUrl, front) : null;
+  return own?.kind === "record" && own.resource === resource && own.key === key;
+}
+
 const reference = alias(unresolvedReferences, "reference");
 
 /**
@@ -137,6 +144,21 @@ const BY_SLUG = compose`
     select ${unresolvedReferences.target_key} from ${unresolvedReferences}
     where ${unresolvedReferences.target_resource} = 'project' and ${unresolvedReferences.target_key} !~ '^[0-9]+$')
   order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}`;
+
+/**
+ * The records that references name by their own `resource_uri`, which may have a name in the place of the id: as it stands in the
+ * reference, or in its short form. Where several have one, one that still exists is used.
+ */
+function byUri(target: Resource): SQL {
+  const record = recordsAs(target, "record");
+  const uri = columnOf(record, "resource_uri");
+  return compose`
+    select distinct on (wanted.uri) wanted.uri, ${record.id} from (
+      select distinct uri, unnest(array[uri, ${`/api/v1/${target}/`} || target_key || '/']) as own
+      from ${unresolvedReferences} where target_resource = ${target}
+    ) as wanted join ${RECORD_TABLES[target].table} as ${record} on ${uri} = wanted.own
+    order by wanted.uri, ${record.deleted_at} nulls first, ${record.id}`;
+}
 
 /** The ways in which the references of a field name records, by id first: the records, the condition, and what sets the key. */
 const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
@@ -154,7 +176,12 @@ const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
     isNamed: compose`${isOfField} and named.slug = ${reference.target_key}`,
     fill,
   };
-  return target === "project" ? [byId, bySlug] : [byId];
+  const byOwnUri = {
+    named: compose`(${byUri(target)})`,
+    isNamed: compose`${isOfField} and named.uri = ${reference.uri}`,
+    fill,
+  };
+  return target === "project" ? [byId, byOwnUri, bySlug] : [byId, byOwnUri];
 });
 
 /** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */

@@ -31,6 +31,8 @@ import { type RunOptions, withRun } from "./with-run.ts";
 
 /** An older checkpoint is not used: the list may have changed too much since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
+/** A walk that the service's limit has stopped goes on as a round does: some nights may be lost. */
+const REST_WITHIN_MS = 7 * 86_400_000;
 const MAX_OPEN_BUILDS = 500;
 
 export type SyncResult = RunResult;
@@ -141,7 +143,12 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
     buildsReadSince: await findBuildsReadSince(sql),
     hasUnsettledDeficit: await hasUnsettledDeficit(sql, "build"),
     fullWalkSeconds: await estimateFullWalks(sql, settings),
-    resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),
+    resumable: await findResumableWalks(
+      sql,
+      moment(ms - RESUME_WITHIN_MS),
+      moment(ms + CLOCK_TOLERANCE_MS),
+      moment(ms - REST_WITHIN_MS),
+    ),
   };
 }
 

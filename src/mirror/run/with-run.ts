@@ -155,7 +155,7 @@ async function runWithLease(
     clockAhead: null,
     unfinished: { ...NOTHING_UNFINISHED },
   };
-  const losses = { damaged: createDamaged(log), refused: 0 };
+  const losses = { damaged: createDamaged(log), refused: 0, emptied: 0 };
   // The first thing that a run writes: by it the loader and the reports know which builds have ended.
   const { isFinal, gained, lost } = await patience("store the states of builds", () =>
     updateBuildStates(sql, {
@@ -245,9 +245,17 @@ interface Losses {
   damaged: DamagedRecords;
   /** Records that were asked for one by one and went to quarantine. Those of a list are in its summary. */
   refused: number;
+  /** Builds with a text that became empty. */
+  emptied: number;
 }
 
-function warnOfLosses({ loader: { unread }, ending, warn }: OpenRun, { damaged, refused }: Losses): void {
+/** A service that empties fewer logs in a run has corrected them one by one. */
+const MANY_EMPTIED = 10;
+
+function warnOfLosses(
+  { loader: { unread }, ending, warn }: OpenRun,
+  { damaged, refused, emptied }: Losses,
+): void {
   for (const { resource, field, records, example, wasRead } of unread.lost()) {
     ending.isPartial = true;
     const where = `in ${counted(records, "record")} read now, such as ${example}`;
@@ -269,6 +277,10 @@ function warnOfLosses({ loader: { unread }, ending, warn }: OpenRun, { damaged, 
       `${refused} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
     );
   }
+  if (emptied >= MANY_EMPTIED)
+    warn(
+      `the service has emptied logs of ${emptied} builds that it had shown: the mirror keeps what it has read of them, and reports their errors as before`,
+    );
   if (damaged.count > 0) warn(damaged.describe());
 }
 
@@ -283,6 +295,7 @@ function countTotals(loader: Loader, totals: RunTotals, losses: Losses, meters: 
       totals.transitions += counts.transitions;
       totals.changed += counts.inserted + counts.updated + counts.restored + counts.quarantined;
       totals.replacedNul += counts.replacedNul;
+      losses.emptied += counts.emptied;
       losses.damaged.add(batch.resource, counts.damaged);
       return counts;
     },

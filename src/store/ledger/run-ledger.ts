@@ -23,6 +23,8 @@ export type WalkCounts = Record<"pages" | "records" | OutcomeLabel, number>;
 export interface Checkpoint {
   seq: number;
   request: string;
+  /** The limit of the service stopped the walk: it rests, and goes on days later. `counted`: the count of the service at that place. */
+  rests?: { counted: number | null };
 }
 
 /** A walk of an interrupted full run, which the next run may resume. */
@@ -241,10 +243,16 @@ export async function addDeleted(tx: TransactionSql, runId: number, resource: Re
 
 /**
  * The walks of syncs whose newest attempt did not come to its end. Leaves out a checkpoint that is older than `since`, or later
- * than `until` because a clock was wrong. Rounds of the watch do not count: they read only the head.
+ * than `until` because a clock was wrong. A walk that rests may do so since `restedSince`. Rounds of the watch do not count: they
+ * read only the head.
  */
-export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
-  return RESUMABLE_WALKS(sql, { resources: [...RESOURCES], since, until });
+export async function findResumableWalks(
+  sql: Sql,
+  since: string,
+  until: string,
+  restedSince = since,
+): Promise<ResumableWalk[]> {
+  return RESUMABLE_WALKS(sql, { resources: [...RESOURCES], since, until, restedSince });
 }
 
 /** The records by which the count of a service is larger than what its list shows, whatever the mirror has. */

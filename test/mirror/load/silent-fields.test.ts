@@ -122,9 +122,9 @@ test("a reply without a state is no sighting of a build: no bound moves, and it 
 
 test("a null is a value: it empties the field, and is told", async ({ loading }) => {
   await loadAll(loading);
-  await loading.load("build", [{ ...WHOLE.build, error: null, version: null }]);
+  await loading.load("build", [{ ...WHOLE.build, type: null, version: null }]);
   const [change] = await loading.sql`select after from mirror.changes`;
-  expect(change?.after).toEqual({ version_uri: null, error: null });
+  expect(change?.after).toEqual({ version_uri: null, type: null });
   expect(await loading.sql`select from mirror.unresolved_references where resource = 'build'`).toHaveLength(
     0,
   );

@@ -225,6 +225,37 @@ describe("a reference", () => {
     expect(await buildKeys(loading)).toMatchObject({ project_id: "42" });
   });
 
+  test.for([
+    ["as it stands in the record", "/api/v1/user/jane/", "/api/v1/user/jane/"],
+    ["without its slash", "/api/v1/user/jane", "/api/v1/user/jane/"],
+    ["below a prefix", "/docs/api/v1/user/jane/", "/docs/api/v1/user/jane/"],
+    ["in percent form", "/api/v1/user/j%C3%A4n/", "/api/v1/user/j%C3%A4n/"],
+  ] as const)("by the resource_uri of a record, which has a name for its id, finds it: %s", async ([
+    _,
+    uri,
+    own,
+  ], { loading }) => {
+    await loading.load("user", [wireUser("5", { resource_uri: own }), wireUser("6")]);
+    const front = uri.startsWith("/docs") ? "/docs" : "";
+    await loading.load("project", [
+      wireProject("1", { users: [uri], resource_uri: `${front}/api/v1/project/1/` }),
+    ]);
+    expect(await repair(loading, [gone])).toMatchObject({ resolved: 1, unresolved: 0, asked: [] });
+    expect(await loading.sql`select user_id from mirror.project_users`).toEqual([{ user_id: "5" }]);
+  });
+
+  test("by the resource_uri of a record that is not here finds it by that detail", async ({ loading }) => {
+    await loading.load("build", [
+      wireBuild("8", { version: "/api/v1/version/docs-latest/", project: "/api/v1/project/1/" }),
+    ]);
+    const version = wireVersion("11", wireProject("1"), { resource_uri: "/api/v1/version/docs-latest/" });
+    const { unresolved } = await repair(loading, (_request, url) =>
+      url.pathname.includes("/version/") ? { body: version } : { body: wireProject("1") },
+    );
+    expect(unresolved).toBe(0);
+    expect(await loading.sql`select version_id from mirror.builds`).toEqual([{ version_id: "11" }]);
+  });
+
   test("by a slug that two projects have means the one that still exists", async ({ loading }) => {
     await loading.load("project", [wireProject("1", { slug: "twice" }), wireProject("2", { slug: "twice" })]);
     await loading.sql`update mirror.projects set deleted_at = now() where id = '1'`;

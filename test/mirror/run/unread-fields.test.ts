@@ -178,3 +178,23 @@ test("booleans as 1 and 0 and dates as times since 1970 are read, and served as 
   expect(await readRecords(other.sql, "build", [id])).toEqual([sent.get(id)]);
   expect(await other.sql`select from sync.drift where field in ('success', 'date')`).toHaveLength(0);
 });
+
+test("a run in which the service emptied many logs says so, succeeds, and keeps the texts", async () => {
+  let isCold = false;
+  await using other = await startQuickWorld(
+    { users: 3, projects: 3, versions: 4, files: 3, builds: 50, rates: QUIET, stuckShare: 0 },
+    editPages("build", (builds) => {
+      if (isCold) for (const build of builds) Object.assign(build, { output: "", error: "", setup: null });
+    }),
+  );
+  const texts = () => other.sql`select * from mirror.build_logs order by build_id`;
+  await other.sync({ kind: "full" });
+  const before = [...(await texts())];
+  isCold = true;
+  for (const warnings of [[expect.stringMatching(/^the service has emptied logs of \d\d builds/)], []]) {
+    other.world.advance(86_400_000);
+    const { summary } = await other.sync({ kind: "full" });
+    expect([summary.status, summary.warnings ?? []]).toEqual(["succeeded", warnings]);
+    expect(await texts()).toEqual(before);
+  }
+});

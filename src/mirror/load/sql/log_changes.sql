@@ -13,7 +13,7 @@ cross join lateral jsonb_each_text(to_jsonb(stored)) as old (field, text)
 join lateral jsonb_each_text(to_jsonb(incoming)) as new (field, text) using (field)
 where old.text is distinct from new.text
 union all
--- A log that was removed has one hash, and changes as a whole. A part of a log has none.
+-- A log that was removed has one hash, and changes as a whole. A part of a log has none, and an empty one says nothing.
 select archived.build_id, 'log', jsonb_build_object('sha256', encode(archived.hash, 'hex')),
   jsonb_build_object('sha256', encode(fresh.hash, 'hex'))
 from given
@@ -21,3 +21,4 @@ join mirror.archived_logs as archived using (build_id)
 cross join lateral jsonb_populate_record(null::mirror.build_logs, log) as incoming
 cross join lateral mirror.log_hash(incoming.output, incoming.error, incoming.setup, incoming.setup_error) as fresh (hash)
 where fresh.hash <> archived.hash and log ?& array['output', 'error', 'setup', 'setup_error']
+  and exists (select from jsonb_each_text(log - 'build_id') as text where text.value <> '')

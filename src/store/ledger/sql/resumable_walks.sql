@@ -6,4 +6,5 @@ cross join lateral (
   select walks.* from sync.walks join sync.runs on runs.id = walks.run_id
   where resource = of.name and kind in ('full', 'incremental') order by run_id desc limit 1
 ) as newest
-where checkpoint is not null and checkpoint_at between :since::timestamptz and :until::timestamptz
+where checkpoint is not null
+  and checkpoint_at between case when checkpoint ? 'rests' then :restedSince::timestamptz else :since end and :until::timestamptz

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { startQuickWorld } from "../../support/quick-world.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The service answers so many requests a day; then it refuses until the next day. */
+async function startLimited(perDay: number, header: Record<string, string>, builds: number) {
+  const quota = { used: 0, perDay };
+  const quick = await startQuickWorld(
+    { users: 8, projects: 8, versions: 16, files: 16, builds },
+    async (_, next) => {
+      quota.used += 1;
+      return quota.used > quota.perDay ? new Response("{}", { status: 429, headers: header }) : next();
+    },
+  );
+  return { quick, quota };
+}
+
+test.for([
+  ["a Retry-After of a day", { "retry-after": "86400" }],
+  ["no Retry-After", {}],
+] as const)("a first walk that is longer than a day's quota rests each night, and ends whole: %s", {
+  timeout: 120_000,
+}, async ([_, header]) => {
+  const { quick, quota } = await startLimited(24, header, 600);
+  await using _quick = quick;
+  const began = quick.world.now().toISOString();
+  const nights: { status: string; warnings: readonly string[]; builds: number }[] = [];
+  for (let night = 0; night < 6; night++) {
+    quota.used = 0;
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync();
+    const [row] = await quick.sql<{ builds: number }[]>`select count(*)::int as builds from mirror.builds`;
+    nights.push({ status: summary.status, warnings: summary.warnings ?? [], builds: row?.builds ?? 0 });
+    if (summary.status === "succeeded") break;
+  }
+  const resting = nights.slice(0, -1);
+  expect(nights.length).toBeGreaterThan(2);
+  expect(nights.at(-1)).toMatchObject({ status: "succeeded" });
+  for (const { status, warnings } of resting) {
+    expect(status).not.toBe("succeeded");
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /^build list: the service allows no more requests for now\. The walk rests at \d+ of [\d,]+ records, .*: at this pace it needs \d+ more runs?$/,
+      ),
+    ]);
+  }
+  // It is whole: each build that was there all the time is here, and none was deleted.
+  const known = await quick.sql<{ id: string }[]>`select id from mirror.builds`;
+  quota.perDay = Number.POSITIVE_INFINITY;
+  quick.world.advance(DAY_MS);
+  const { summary } = await quick.sync({ kind: "full" });
+  expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 0 });
+  const late = await quick.sql`
+    select from mirror.builds where date < ${began}::timestamptz at time zone ${quick.world.settings.timeZone}
+      and id <> all (${known.map(({ id }) => id)}::text[])`;
+  expect(late).toHaveLength(0);
+});
