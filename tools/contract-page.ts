@@ -175,6 +175,8 @@ ${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
 - A unix socket (\`?host=/folder\`) has no TLS.
 - A parameter of libpq is honoured or refused with exit code 2. Another name is a setting of the session, such as \`statement_timeout=5s\`; one that
   the server does not know is exit code 2 too.
+- Of the variables of libpq, \`PGUSER\`, \`PGPASSWORD\`, \`PGDATABASE\`, \`PGSSLMODE\`, \`PGSSLROOTCERT\`, \`PGSSLCERT\`, \`PGSSLKEY\` and \`PGTARGETSESSIONATTRS\`
+  count where the URL does not say otherwise. Each other variable that begins with \`PG\` is left to other programs.
 
 \`DOCMIRROR_WEBHOOK_URL\` gets the types and fields of [notices.md](notices.md). Types and fields are only ever added.
 

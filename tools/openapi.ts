@@ -209,7 +209,7 @@ const REPLIES: Record<string, unknown> = {
   PathTooLong: refusal(`Path and query have more than ${MAX_URL_LENGTH} characters.`),
   WrongHost: refusal("The request is for a host name that the server does not answer for."),
   TooMany: refusal("This client asks too often.", "Retry-After"),
-  HeadersTooLong: refusal(`The headers have more than ${MAX_HEADER_BYTES} bytes.`),
+  HeadersTooLong: refusal(`The path and the headers have more than ${MAX_HEADER_BYTES} bytes.`),
   Failed: refusal("The server has a fault."),
   Unavailable: refusal(
     "No sync has read this list to its end yet, the database does not answer in time, or too many requests wait.",

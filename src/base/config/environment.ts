@@ -44,3 +44,37 @@ export function isPasswordCopied(env: Environment = process.env): boolean {
     CREDENTIALS_DIRECTORY !== "" && files.some((file) => dirname(file) === resolve(CREDENTIALS_DIRECTORY))
   );
 }
+
+/** The variables of libpq that count for `DATABASE_URL`, by the parameters whose defaults they are. */
+const LIBPQ = {
+  user: "PGUSER",
+  password: "PGPASSWORD",
+  dbname: "PGDATABASE",
+  sslmode: "PGSSLMODE",
+  sslrootcert: "PGSSLROOTCERT",
+  sslcert: "PGSSLCERT",
+  sslkey: "PGSSLKEY",
+  target_session_attrs: "PGTARGETSESSIONATTRS",
+} as const;
+
+/** The parameters of libpq that the environment gives a default. */
+export function findLibpqDefaults(env: Environment = process.env): [name: string, value: string][] {
+  return Object.entries(LIBPQ).flatMap(([name, variable]) => {
+    const value = env[variable] ?? "";
+    return value === "" ? [] : [[name, value] satisfies [string, string]];
+  });
+}
+
+/**
+ * Runs `open`, which may not wait, without the variables that begin with PG. The driver takes each option that it is not given
+ * from there, and other programs have theirs there too: `PGSSL=true` would make it speak TLS where we do, and fail.
+ */
+export function withoutDriverVariables<T>(open: () => T): T {
+  const hidden = Object.entries(process.env).filter(([name]) => name.startsWith("PG"));
+  for (const [name] of hidden) delete process.env[name];
+  try {
+    return open();
+  } finally {
+    Object.assign(process.env, Object.fromEntries(hidden));
+  }
+}

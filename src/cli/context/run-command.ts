@@ -5,7 +5,7 @@
  */
 import type { Command } from "commander";
 import { type Clock, LONGEST_SLEEP_MS, systemClock } from "../../base/clock.ts";
-import { canRedraw, wantsColour } from "../../base/config/environment.ts";
+import { canRedraw, findLibpqDefaults, wantsColour } from "../../base/config/environment.ts";
 import { spellProgram } from "../../base/config/program.ts";
 import { flagOf } from "../../base/config/setting.ts";
 import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
@@ -19,7 +19,7 @@ import {
 import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
-import { withPassword } from "../../store/connection/database-url.ts";
+import { withDefaults, withPassword } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";
 import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
@@ -100,7 +100,7 @@ export async function runCommand(command: Command, { run, onConfigError, isForPe
       process.exitCode = await onConfigError(loaded, { out, print });
       return;
     }
-    const config = await fillInPassword(loaded.config);
+    const config = await completeUrls(loaded.config);
     const plainLog = await createLog({
       level: config.logLevel,
       format: config.logFormat,
@@ -117,7 +117,7 @@ export async function runCommand(command: Command, { run, onConfigError, isForPe
       config,
       async reread() {
         const now = tryConfig(input);
-        if (!(now instanceof ConfigError)) return fillInPassword(now.config);
+        if (!(now instanceof ConfigError)) return completeUrls(now.config);
         log.warn({ error: now.message }, "the settings cannot be read again; those of before are used");
         return config;
       },
@@ -216,15 +216,19 @@ export async function closeInTime({ reason }: AbortSignal, close: () => Promise<
   clearTimeout(force);
 }
 
-/** The settings with `databasePassword` in each URL of a database that has none. */
-export async function fillInPassword(config: Config): Promise<Config> {
+/**
+ * The settings with all that each URL of a database lacks: the password of `databasePassword`, and the `defaults` of libpq's
+ * variables.
+ */
+export async function completeUrls(config: Config, defaults = findLibpqDefaults()): Promise<Config> {
   const { databasePassword, databaseUrl, readUrl } = config;
-  if (databasePassword === null) return config;
-  const password = await scramPassword(databasePassword);
+  const password = databasePassword === null ? null : await scramPassword(databasePassword);
+  const complete = (url: string) =>
+    withDefaults(password === null ? url : withPassword(url, password), defaults);
   return Object.freeze({
     ...config,
-    databaseUrl: databaseUrl && withPassword(databaseUrl, password),
-    readUrl: readUrl && withPassword(readUrl, password),
+    databaseUrl: databaseUrl && complete(databaseUrl),
+    readUrl: readUrl && complete(readUrl),
   });
 }
 

@@ -162,14 +162,17 @@ const quote = (value: unknown): string => printableJson(JSON.stringify(value));
 function markdownParts({ columns }: AnswerFacts, out: AnswerOutput): AnswerParts {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`;
   return {
-    head: () => out.write(line(columns) + line(columns.map(() => "---"))),
+    head: () => out.write(line(columns.map(escapeMarkdown)) + line(columns.map(() => "---"))),
     body: (rows) => out.write(rows.map((row) => line(row.map(escapeMarkdown))).join("")),
   };
 }
 
+/** Each may begin or end markup. Between two letters or digits an underscore does neither, as in `project_slug`. */
+const MARKUP = /[\\|`*<>[\]&~$]|_(?![\p{L}\p{N}])|(?<![\p{L}\p{N}])_/gu;
+
 /** Names come from strangers, so none may end its cell or become markup. */
 function escapeMarkdown(cell: AnswerCell): string {
-  return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
+  return printable(String(forPeople(cell) ?? "")).replace(MARKUP, "\\$&");
 }
 
 /** Rounds for readers: four decimals, one decimal from 100 on, and whole seconds. JSON and CSV keep all digits. */

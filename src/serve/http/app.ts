@@ -223,8 +223,8 @@ function crossOrigin(origins: Origins): MiddlewareHandler {
 
 /** No path reads a body. Some programs send an empty JSON document with each request. */
 export const MAX_BODY_BYTES = 1024;
-/** No parameter of the interface needs more, and no slug that a service gives out. */
-export const MAX_URL_LENGTH = 16_384;
+/** No parameter of the interface needs more, and no slug that a service gives out. nginx and Apache take as much. */
+export const MAX_URL_LENGTH = 8192;
 export const LONG_URL = `This server takes no path of more than ${MAX_URL_LENGTH} characters.`;
 
 /**

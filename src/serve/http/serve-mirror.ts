@@ -23,6 +23,9 @@ const START_MS = 2000;
 /** Clients that ask again and again do so within a second. */
 const DRAIN_MS = 1000;
 
+/** A quarter of all (`connection-bounds.ts`). A browser opens six. */
+const CONNECTIONS_OF_CLIENT = 250;
+
 export type MirrorServer = Awaited<ReturnType<typeof serveMirror>>;
 
 /**
@@ -47,6 +50,7 @@ export async function serveMirror(
   const figuresReader = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
   const readFigures = createReadFigures(figuresReader.read, { ...config, isWorker }, log);
   const readStatus = createReadStatus(config, definitions);
+  const ratePerSecond = httpRate === "auto" ? usualRate(host) : httpRate;
   const app = createApp({
     probes: createProbes(readyReader, definitions, log),
     metrics: createMetricsRoute(meters.registry, readFigures),
@@ -55,12 +59,18 @@ export async function serveMirror(
     catalog: createMirrorCatalog(mirror),
     // The name it listens on is one that its operator chose.
     allowedHosts: [host, ...(httpAllowedHosts ?? [])],
-    ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
+    ratePerSecond,
     origins: config.httpCors,
     clock,
     log,
   });
-  const server = await startServer({ app, host, port, drainMs: DRAIN_MS });
+  const bounds = {
+    // Where each client has a rate of its own, none may take all connections either.
+    mostOfClient: ratePerSecond === 0 ? undefined : CONNECTIONS_OF_CLIENT,
+    onFull: (facts: object) =>
+      log.warn(facts, "there were too many connections; the one that was silent longest was closed"),
+  };
+  const server = await startServer({ app, host, port, drainMs: DRAIN_MS, bounds });
   log.info({ url: server.url }, "the report page and the API are up");
   if (!isLoopback(host))
     log.warn(

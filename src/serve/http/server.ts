@@ -6,26 +6,39 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import { toListenError } from "../../base/errors.ts";
 import { LONG_URL } from "./app.ts";
+import { boundConnections, type ConnectionBounds } from "./connection-bounds.ts";
 import { errorReply } from "./error-reply.ts";
 
 /** The time that a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
 /** A request must have arrived completely by then, so that none holds a connection for ever. */
 export const REQUEST_WITHIN_MS = 30_000;
+/** Its head must have arrived by then: of a request that is never sent to its end, the head is held in memory. */
+const HEAD_WITHIN_MS = 10_000;
 /** The time between two looks at that. Node's default is as long as the time itself. */
 const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
-/** Node's default of 16 KiB would be full of the longest path (`app.ts`). */
-export const MAX_HEADER_BYTES = 131_072;
+/** Of the path and all headers. Node's default, which a flag of Node could change. */
+export const MAX_HEADER_BYTES = 16_384;
 
-type ServerOptions = { app: Hono; host: string; port: number; graceMs?: number; drainMs?: number };
+interface ServerOptions {
+  app: Hono;
+  host: string;
+  port: number;
+  /** @default 7000 */
+  graceMs?: number;
+  /** @default 0 */
+  drainMs?: number;
+  bounds?: ConnectionBounds;
+}
 
 /**
  * Serves an app on a port; 0 means a free one. After the stop connections that wait for a request stay open for `drainMs`: one
  * may be on its way. Throws ConfigError when the address cannot be used.
  */
-export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs = 0 }: ServerOptions) {
+export async function startServer(options: ServerOptions) {
+  const { app, host, port, graceMs = GRACE_MS, drainMs = 0, bounds = {} } = options;
   const answer = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // HTTP/1.0 asks without a Host. No reply holds it.
@@ -41,11 +54,13 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   );
   // Node would refuse by 417, without a word, what a client expects. Nothing here depends on it.
   server.on("checkExpectation", answer);
+  server.headersTimeout = HEAD_WITHIN_MS;
   server.requestTimeout = REQUEST_WITHIN_MS;
   server.timeout = IDLE_MS;
   // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
   server.keepAliveTimeout = IDLE_MS;
   const drain = createDrain(server, drainMs, graceMs);
+  boundConnections(server, bounds);
   answerUnread(server);
   server.listen(port, host);
   try {
@@ -166,8 +181,8 @@ const LINGER_MS = 5000;
 /** Long enough for the end of a request line. */
 const KEPT_CHARACTERS = 16;
 
-/** With what had arrived last. */
-type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
+/** With what had arrived last, and how far the parser came in it. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
 
 /** A connection has the reply that it is sending. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
@@ -178,7 +193,7 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
  */
 function answerUnread(server: Server): void {
   const refused = new WeakSet<Socket>();
-  server.on("clientError", ({ code, rawPacket }: ParserError, socket: HttpSocket) => {
+  server.on("clientError", ({ code, rawPacket, bytesParsed = 0 }: ParserError, socket: HttpSocket) => {
     // From Node 24 on the parser may complain of the rest, too.
     if (refused.has(socket)) return;
     if (code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent) {
@@ -190,8 +205,9 @@ function answerUnread(server: Server): void {
     socket.removeAllListeners("data").removeAllListeners("end").setTimeout(0);
     const late = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.once("close", () => clearTimeout(late));
+    const lineAt = (rawPacket?.lastIndexOf("\n", Math.max(0, bytesParsed - 1)) ?? -1) + 1;
     if (code === "HPE_HEADER_OVERFLOW")
-      readLine(socket, rawPacket, (line) => refuse(socket, judgeLine(line)));
+      readLine(socket, rawPacket?.subarray(lineAt), (line) => refuse(socket, judgeLine(line)));
     else refuse(socket, code === "ERR_HTTP_REQUEST_TIMEOUT" ? LATE : NO_HTTP);
     socket.resume();
   });

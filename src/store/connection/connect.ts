@@ -23,10 +23,12 @@
  * | pauses while the reader of a COPY lags, and for good where that COPY ends meanwhile | `driver/driver-socket.ts` |
  * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `sql.ts` |
  * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `sql.ts` |
+ * | takes options from the environment of other programs | `connect.ts` hides it |
  * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
  * | passes no name to TLS for a host that is an address | `database-url.ts` |
  */
 import postgres from "postgres";
+import { withoutDriverVariables } from "../../base/config/environment.ts";
 import type { Logger } from "../../base/log.ts";
 import { parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket, SocketEvents } from "./driver/driver-socket.ts";
@@ -209,7 +211,8 @@ function createGeneration(url: string, options: ConnectOptions, watch: SocketEve
       application_name: nameApplication(options.applicationName, address.instance),
     },
   };
-  const openPool = (own: Record<string, unknown>) => postgres({ ...access, ...own });
+  const openPool = (own: Record<string, unknown>) =>
+    withoutDriverVariables(() => postgres({ ...access, ...own }));
   const { sockets, socket } = createSocketOpener(address, {
     timeoutMs: timeoutSeconds * 1000,
     settings,

@@ -115,6 +115,23 @@ export function withPassword(url: string, password: string): string {
   return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
 }
 
+/** The same URL with these parameters of libpq where it has none of its own. A URL that cannot be read stays as it is. Never throws. */
+export function withDefaults(
+  url: string,
+  defaults: readonly (readonly [name: string, value: string])[],
+): string {
+  const match = URL_FORM.exec(url.trim());
+  if (!match) return url;
+  const [given, , credentials = "", , path = "", query = ""] = match;
+  const [user, password] = credentials.split(/:(.*)/s);
+  const params = new URLSearchParams(query);
+  const parts: Record<string, string | undefined> = { user, password, dbname: path.slice(1) };
+  const missing = defaults.filter(([name]) => !(params.getAll(name).at(-1) || parts[name]));
+  if (missing.length === 0) return url;
+  const added = missing.map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `${given}${given.includes("?") ? "&" : "?"}${added.join("&")}`;
+}
+
 /** True where the URL contains a password. Never throws. */
 export function hasPassword(url: string): boolean {
   try {
@@ -205,7 +222,7 @@ function readTlsFile(name: string, path: string): string {
   } catch (cause) {
     throw new ConfigError(`read the file that ${name} in DATABASE_URL names: ${path} could not be read`, {
       cause,
-      hint: "check the path and its permissions",
+      hint: `check the path and its permissions; where the URL does not name it, PG${name.toUpperCase()} does`,
     });
   }
 }

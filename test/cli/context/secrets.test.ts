@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findLibpqDefaults } from "../../../src/base/config/environment.ts";
 import { type Config, defaultValues } from "../../../src/base/config.ts";
-import { fillInPassword } from "../../../src/cli/context/run-command.ts";
+import { completeUrls } from "../../../src/cli/context/run-command.ts";
 import { type CliOptions, runCli } from "../../support/cli.ts";
 import { createFolder, useFolder } from "../../support/folder.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
@@ -53,11 +54,33 @@ describe("a password apart from the URL", () => {
   it("goes into the URL of the replica too, and into none where there is none", async () => {
     const own = { databasePassword: "it's", databaseUrl: "postgres://me@a/m" };
     const given = { ...defaultValues(), ...own } as Config;
-    expect(await fillInPassword({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
+    expect(await completeUrls({ ...given, readUrl: "postgres://me@b,c:1/m" })).toMatchObject({
       databaseUrl: "postgres://me:it's@a/m",
       readUrl: "postgres://me:it's@b,c:1/m",
     });
-    expect((await fillInPassword({ ...given, databaseUrl: null })).databaseUrl).toBeNull();
+    expect((await completeUrls({ ...given, databaseUrl: null })).databaseUrl).toBeNull();
+  });
+
+  it("comes from the variables of libpq last, as does what they say of TLS", async () => {
+    const given = {
+      ...defaultValues(),
+      databaseUrl: "postgres://a/m",
+      readUrl: "postgres://me:mine@b/m",
+    } as Config;
+    const env = {
+      PGUSER: "you",
+      PGPASSWORD: "it's",
+      PGSSLMODE: "verify-full",
+      PGSSLROOTCERT: "",
+      PGHOST: "c",
+    };
+    const defaults = findLibpqDefaults(env);
+    expect(await completeUrls(given, defaults)).toMatchObject({
+      databaseUrl: "postgres://a/m?user=you&password=it's&sslmode=verify-full",
+      readUrl: "postgres://me:mine@b/m?sslmode=verify-full",
+    });
+    const own = await completeUrls({ ...given, databasePassword: "own" }, defaults);
+    expect(own.databaseUrl).toContain(":own@a/m");
   });
 
   it("gives way to one in the URL", async () => {

@@ -99,6 +99,25 @@ b
     );
   });
 
+  it("keeps names with underscores as they are in Markdown", async () => {
+    const names = ["__init__", "_private", "a_b", "a__b", "end_", "_", "größe_ß", "$x$"];
+    const shown = [
+      "\\_\\_init\\_\\_",
+      "\\_private",
+      "a_b",
+      "a\\_\\_b",
+      "end\\_",
+      "\\_",
+      "größe_ß",
+      "\\$x\\$",
+    ];
+    const text = await print(
+      "md",
+      names.map((name) => [name, null]),
+    );
+    expect(text.trimEnd().split("\n").slice(2)).toEqual(shown.map((name) => `| ${name} |  |`));
+  });
+
   it.each(FORMATS)("gives a terminal nothing that it would obey, as %s", async (format) => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
     const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;

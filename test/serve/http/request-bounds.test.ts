@@ -26,15 +26,15 @@ describe("the bounds of a request", () => {
   it("refuse each long path or query by 414, and longer headers by 431, in words", async () => {
     await using app = await serveWorld();
     const at = async (path: string) => (await app.get(path)).status;
-    expect(await at(`/api/v1/project/${"x".repeat(16_000)}/`)).toBe(404);
-    expect(await (await app.get(`/project/${"x".repeat(16_000)}`)).text()).toBe("a page");
+    expect(await at(`/api/v1/project/${"x".repeat(8000)}/`)).toBe(404);
+    expect(await (await app.get(`/project/${"x".repeat(8000)}`)).text()).toBe("a page");
     for (const path of ["/api/v1/project/", "/project/", "/livez?", "/metrics?", "/api/v1/project/?slug="]) {
-      for (const length of [17_000, 120_000, 140_000, 3_000_000]) {
+      for (const length of [8300, 16_300, 17_000, 140_000, 3_000_000]) {
         const reply = await sendRaw(app, `GET ${path}${"x".repeat(length)} HTTP/1.1`, "Host: localhost");
         expect(reply).toMatch(/^HTTP\/1\.1 414 [\s\S]*\r\n\r\n\{"error":"This server takes no path .*"\}$/);
       }
     }
-    for (const length of [140_000, 3_000_000]) {
+    for (const length of [16_400, 140_000, 3_000_000]) {
       const header = `X-Long: ${"x".repeat(length)}`;
       const reply = await sendRaw(app, "GET /api/v1/ HTTP/1.1", "Host: localhost", header);
       expect(reply).toMatch(/^HTTP\/1\.1 431 [\s\S]*\r\n\r\n\{"error":"The headers [^"]*"\}$/);
