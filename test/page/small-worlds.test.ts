@@ -62,7 +62,7 @@ const WORLDS = [
     ),
     now: /^1 project broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
     usual: /^Too few builds in the last 3 hours to tell/,
-    project: /^kiln-1 : the main docs have been failing for \d+ (min|h)\.$/,
+    project: /^kiln-1 : the main docs have been failing for \d+ (min|h) ?\.$/,
   },
 ];
 

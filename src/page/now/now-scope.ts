@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, pick, relation, where } from "../../report/ask.ts";
-import { countsForTrouble } from "../../report/trouble.ts";
+import { ask, askFor, inline, pick, relation, where } from "../../report/ask.ts";
 import type { Asks, Found } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { askForHoursLookedAt, askForIncidents } from "../parts/incidents.ts";
+import { askForHoursLookedAt, askForTroubleAt } from "../parts/incidents.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import { askForRising } from "../parts/rising.ts";
@@ -168,7 +167,7 @@ export interface NewestBreak {
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
-  const isLooked = (moment: SQL) => countsForTrouble(moment, now, scope.day === undefined ? undefined : 23);
+  const hours = scope.day === undefined ? 3 : 23;
   const newest: Asks<NewestBreak> = ask`
 select ${pick(failing, "project_slug", "newest_failing_since")}
 from ${failingFrom(scope.day)}
@@ -208,9 +207,10 @@ order by ${daily.day}`;
     rates,
     days,
     looked: askForHoursLookedAt(
-      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${isLooked(build.triggered_at)}`,
+      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${build.triggered_at} <= ${now}
+    and ${build.triggered_at} >= date_trunc('hour', ${now}, 'UTC') - make_interval(hours => ${inline(hours)})`,
     ),
-    incidents: askForIncidents(isLooked, 1),
+    trouble: askForTroubleAt(now, hours),
     arrivals,
   };
 }

@@ -4,10 +4,10 @@ import { countIn, sumIn } from "../parts/answers.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
-import type { Incident } from "../parts/incidents.ts";
+import type { Trouble } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, HOUR_MS, momentMs, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
 import { type RisingLine, sayRising } from "../parts/rising.ts";
 import {
   type Arrivals,
@@ -36,8 +36,8 @@ export interface NowVerdictFacts {
   readonly asOf: Date | null;
   readonly isStale: boolean;
   readonly trouble: string | null;
-  /** The newest hour of the last three in which far more projects failed than usual. */
-  readonly incident: Omit<Incident, "hours"> | undefined;
+  /** The trouble of the platform, in which far more projects failed than usual. */
+  readonly incident: Trouble | undefined;
   /** The number of the last three hours that had enough builds to show trouble. */
   readonly hoursLookedAt: number;
   /** Projects that broke in the 24 hours, those fixed since included. */
@@ -79,7 +79,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     asOf,
     isStale,
     trouble,
-    incident: answers.incidents[0],
+    incident: answers.trouble[0],
     hoursLookedAt: countIn(answers.looked[0], "looked_at"),
     broke,
     hadWorked: countIn(brokeOn(0), "had_worked"),
@@ -189,14 +189,15 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ incident, broke, span, day, now }: NowVerdictFacts): Said | null {
+function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): Said | null {
   if (incident === undefined) return null;
-  const from = momentMs(incident.hour);
-  const hour = `between ${when(from, now)} and ${clockWords(from + HOUR_MS)}`;
-  const title = `The platform ${day === undefined ? "is" : "was"} in trouble`;
+  const { hour, until, projects } = incident;
+  const since = when(momentMs(incident.since), now);
+  const how = isNow ? `has been in trouble since ${since}` : `was in trouble from ${since} on`;
+  const between = `between ${when(momentMs(hour), now)} and ${clockWords(momentMs(until))}`;
   return {
-    title,
-    sentence: `${title}: ${incident.projects_failing} of ${counted(incident.projects, "project")} failed ${hour}.`,
+    title: `The platform ${isNow ? "is" : "was"} in trouble`,
+    sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
     evidence:
       `${grouped(Math.round(incident.projects_expected))} would be usual. The failures of such an hour tell little about a project. ` +
       `${counted(broke, "project")} broke ${span}.`,

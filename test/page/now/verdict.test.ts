@@ -56,7 +56,15 @@ const BROKEN: Case = {
 };
 
 const hour = "2026-11-22 10:00:00+00";
-const incident = { hour, projects: 24, projects_failing: 19, projects_expected: 4.2 };
+const until = "2026-11-22 11:00:00+00";
+const incident = {
+  since: "2026-11-22 08:00:00+00",
+  hour,
+  until,
+  projects: 24,
+  projects_failing: 19,
+  projects_expected: 4.2,
+};
 const stale = { ...BROKEN, asOf: new Date("2026-11-21T03:02:00Z"), isStale: true };
 const LINE = { error_line_id: "1", error_line: "ImportError: No module named 'foo'" };
 const TODAY = { projects: 40, failures: 52, since: "2026-11-22 03:10:00+00", first_build_id: "7" };
