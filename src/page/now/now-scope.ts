@@ -192,7 +192,7 @@ group by is_last_day`;
   const days: Asks<RateDay> = ask`
 select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
-where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
+where ${daily.day} >= ${today} - ${inline(NINETY_DAYS)} and ${daily.day} < ${today}
 order by ${daily.day}`;
   const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
   return {
@@ -206,6 +206,7 @@ order by ${daily.day}`;
     broke,
     rates,
     days,
+    before: askForFailingBefore(now),
     looked: askForHoursLookedAt(
       sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${build.triggered_at} <= ${now}
     and ${build.triggered_at} >= date_trunc('hour', ${now}, 'UTC') - make_interval(hours => ${inline(hours)})`,
@@ -213,6 +214,46 @@ order by ${daily.day}`;
     trouble: askForTroubleAt(now, hours),
     arrivals,
   };
+}
+
+/** What is ordinary for a service is what it was in so many days. */
+const NINETY_DAYS = 90;
+/** The failing projects are counted at moments so many days apart. */
+export const STEP_DAYS = 9;
+
+/** Projects that had builds, and those of them that failed: now, and on average at ten moments of the ninety days before. */
+export interface FailingBefore {
+  readonly built: number;
+  readonly failing: number;
+  readonly moments: number;
+  readonly built_now: number;
+  readonly failing_now: number;
+}
+
+/** Projects that are gone are in none of the counts, and those without a build in none either. */
+function askForFailingBefore(now: SQL): Asks<FailingBefore> {
+  const total = relation("success_rate_by_project", "total");
+  const isThere = sql`${project.project_id} <> '-1' and not ${project.is_deleted}`;
+  return ask`
+with built as materialized (
+  select ${total.first_triggered_at} as since
+  from ${total} join ${project} using (project_id)
+  where ${isThere}
+), failed as materialized (
+  select ${streak.project_id}, ${streak.broke_at} as since, ${streak.recovered_at} as until
+  from ${streak} join ${project} using (project_id)
+  where ${isThere} and (${streak.is_open} or ${streak.recovered_at} > ${now} - interval '90 days')
+), counted as (
+  select days, (select count(*) from built where coalesce(since <= at, true)) as built,
+    (select count(distinct project_id) from failed where coalesce(since <= at, true) and coalesce(until > at, true)) as failing
+  from generate_series(0, ${inline(NINETY_DAYS)}, ${inline(STEP_DAYS)}) as days
+  cross join lateral (select ${now} - days * interval '1 day' as at) as moment
+  where at > (select min(since) from built)
+)
+select avg(built) filter (where days > 0) as built, avg(failing) filter (where days > 0) as failing,
+  count(*) filter (where days > 0) as moments, max(built) filter (where days = 0) as built_now,
+  max(failing) filter (where days = 0) as failing_now
+from counted`;
 }
 
 export type NowAnswers = Found<ReturnType<typeof askForVerdict>>;
