@@ -51,9 +51,14 @@ function describeArrivals(fact: ArrivalTurn): string {
   );
 }
 
-interface TroubledHour {
+/** A row of `report.platform_trouble`. */
+interface PlatformTrouble {
+  /** The first hour of the trouble, and the last look at the builds. */
+  since: string;
+  looked_at: string;
+  /** The newest hour of it. */
   hour: string;
-  /** Its end. */
+  /** Its end, or that look where it is not over. */
   until: string;
   projects: number;
   projects_failing: number;
@@ -64,18 +69,20 @@ interface TroubledHour {
   failed: number;
 }
 
-export const platformTrouble = createSource<TroubledHour>(
+export const platformTrouble = createSource<PlatformTrouble>(
   "platform",
   "platform_trouble",
   ({ until, usual, ...fact }) => {
-    const { hour, projects, projects_failing } = fact;
+    const { since, looked_at, hour, projects, projects_failing } = fact;
     const between = [hour, until].map((moment) => moment.slice(11, 16)).join(" and ");
     return {
       subject: `platform/${hour.slice(0, 13)}`,
       type: "platform.trouble",
       data: {
         ...fact,
-        summary: `The platform is in trouble: ${projects_failing} of ${projects} projects failed between ${between} UTC; ${usual} would be usual.`,
+        summary:
+          `The platform has been in trouble since ${inWords(since)}, up to the last look at ${inWords(looked_at)}: ` +
+          `${projects_failing} of ${projects} projects failed between ${between}; ${usual} would be usual.`,
       },
     };
   },

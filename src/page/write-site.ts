@@ -37,8 +37,9 @@ interface SiteFacts {
 /**
  * Writes the report page as files that need neither a server nor a script: Now, Trends (7, 14 and 30 days), Projects, each failing
  * project, Errors, Mirror, and the newest failed builds, all of the one moment of `tx`; with the rows of the blocks of the pages of
- * all projects as CSV and JSON. Links are relative, and moments stand in place of ages: it is read long after it was written. The folder replaces an older one at once, as an export does. Names of people are
- * left out unless `withPeople`. Throws ConfigError for a folder that is something else, and the reason of the signal.
+ * all projects as CSV and JSON. Links are relative, and moments stand in place of ages, because it is read long after it was written.
+ * The folder replaces an older one at once, as an export does. Names of people are left out unless `withPeople`. Throws ConfigError for a
+ * folder that is something else, and the reason of the signal.
  */
 export async function writeSite(
   tx: TransactionSql,

@@ -86,6 +86,8 @@ describe("trouble of the platform", () => {
       subject: "platform/2026-03-10T23",
       data: {
         service: "docs.example.org",
+        since: "2026-03-10T23:00:00+00:00",
+        looked_at: "2026-03-11T00:10:00+00:00",
         hour: "2026-03-10T23:00:00+00:00",
         projects: 10,
         projects_failing: 10,
@@ -97,6 +99,15 @@ describe("trouble of the platform", () => {
     const refreshHours = () => sql`update rollup.state set definition = ''`;
     await refreshHours();
     expect(await look("2026-03-11T00:50:00Z")).toEqual([]);
+    const at = sql`'2026-03-11 00:50Z'::timestamptz`;
+    expect(await sql`select since, hour, until from report.platform_trouble(${at})`).toEqual([
+      {
+        since: "2026-03-10 23:00:00+00",
+        hour: "2026-03-11 00:00:00+00",
+        until: "2026-03-11 00:50:00+00",
+      },
+    ]);
+    expect(await sql`select from report.platform_trouble(${at} + interval '4 hours')`).toEqual([]);
     await fail(9100, "2026-03-11 04:30");
     await refreshHours();
     expect(typesOf(await look("2026-03-11T04:35:00Z"))).toContain("platform.trouble");

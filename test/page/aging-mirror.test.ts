@@ -33,7 +33,7 @@ function wordsOf(page: string) {
   const [, look] = /<section class="verdict (\w+)"/.exec(page) ?? [];
   const [, tick] = /<a class="fresh (\w+)"/.exec(page) ?? [];
   const figures = textOf(page.split('<dl class="figures')[1]?.split("</dl>")[0] ?? "");
-  const [broke] = /\d+ projects broke/.exec(textOf(mainOf(page))) ?? [];
+  const [broke] = /\d+ broke in/.exec(textOf(mainOf(page))) ?? [];
   const counts = ["failing", "why", "fixed", "stuck"].map((id) =>
     textOf(/<span class="count">(.*?)<\/span>/.exec(blockOf(page, id))?.[1] ?? ""),
   );
@@ -57,7 +57,7 @@ const MORE = ["long", "exhaustive"];
 describe.each([
   { of: "projects that broke", more: BREAKS, first: "bad", tags: ONE },
   { of: "a silence", more: SILENCE, first: "bad", tags: MORE },
-  { of: "nothing new", more: "", first: "flat", tags: MORE },
+  { of: "nothing that broke today", more: "", first: "some", tags: MORE },
 ])("a mirror that nobody syncs, with $of", ({ more, first, tags }) => {
   it("says the same for 60 hours, and then that it is old", { tags }, async () => {
     const clock = inHand();
@@ -91,7 +91,7 @@ describe("a mirror of which nobody asked for 5 hours", () => {
     expect(await found()).toEqual(before);
     const page = await pages.page("/");
     expect(textOf(mainOf(page))).toMatch(
-      /projects broke in the 24 hours before \d+ \w+ \d\d:\d\d, more than usual/,
+      /; \d+ broke in the 24 hours before \d+ \w+ \d\d:\d\d, more than usual/,
     );
   });
 });

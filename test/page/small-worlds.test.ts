@@ -42,14 +42,14 @@ const WORLDS = [
   {
     world: "one project whose only build failed",
     rows: rowsOf(1, "values ('1', 1, '2 hours', false)"),
-    now: /^1 project broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago ?\.$/,
+    now: /^1 of 1 project fails; 1 broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago ?\.$/,
     usual: NOT_USUAL,
     project: /^kiln-1 : the main docs have been failing for \d+ h ?\.$/,
   },
   {
     world: "one project that broke and was fixed",
     rows: rowsOf(1, "values ('1', 1, '2 hours', true), ('1', 2, '9 hours', false)"),
-    now: /^1 project broke in the last 24 hours; it is fixed\.$/,
+    now: /^No project fails; 1 broke in the last 24 hours; it is fixed\.$/,
     usual: NOT_USUAL,
     project: /^kiln-1 is good, and so are its main docs\.$/,
   },
@@ -60,9 +60,9 @@ const WORLDS = [
       `select n::text, day + 1, day || ' days 1 hour', n < 3 and day >= n
       from generate_series(1, 3) as n cross join generate_series(0, 40) as day`,
     ),
-    now: /^1 project broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
-    usual: /^Too few builds in the last 3 hours to tell/,
-    project: /^kiln-1 : the main docs have been failing for \d+ (min|h)\.$/,
+    now: /^3 of 3 projects fail; 1 broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
+    usual: /Too few builds in the last 3 hours to tell/,
+    project: /^kiln-1 : the main docs have been failing for \d+ (min|h) ?\.$/,
   },
 ];
 

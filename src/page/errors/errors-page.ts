@@ -265,13 +265,18 @@ function judgeErrors(
         };
   const risen = period.before === null ? [] : kinds.filter((kind) => isMore(kind.now, kind.before));
   const rises = rising.length + risen.length > 0;
-  const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say`;
-  const say = failed === 1 ? "it says" : most.now === failed ? "all of them say" : some;
+  const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
+  const who = failed === 1 ? "it" : most.now === failed ? "all of them" : some;
+  const says = failed === 1 ? ["says", "has"] : ["say", "have"];
+  const why =
+    most.name === "unclassified"
+      ? `${who} ${says[1]} an error that no rule names`
+      : `${who} ${says[0]}: ${kindLabel(most.name)}`;
   return {
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
     look: rises ? "some" : "idle",
     mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
-    sentence: `${counted(failed, "build")} failed on ${days}; ${say}: ${kindLabel(most.name)}.`,
+    sentence: `${counted(failed, "build")} failed on ${days}; ${why}.`,
     evidence: `${riseWords(rising, risen, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }

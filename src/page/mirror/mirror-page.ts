@@ -165,7 +165,8 @@ const UNWATCHED =
 function currentWords(lists: readonly FreshList[], { now, isFile }: PageMoment): Markup | string {
   const through = momentMs(lists[0]?.mirror_current_through);
   const isWhole = lists.every(({ last_walk }) => last_walk === "whole");
-  const read = `The mirror ${isFile ? "was" : "is"} current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
+  const is = isFile ? "was" : "is";
+  const read = `The mirror ${is} current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
   if (Number.isNaN(through)) return `${read}.`;
   return html`${read} ${isWhole ? "at" : "up to"} ${when(through, now)} UTC, ${ago(through, now)}.`;
 }

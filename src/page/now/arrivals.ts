@@ -14,7 +14,7 @@ import {
   uprightLine,
 } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
-import { age, clockWords, HOUR_MS, mark, momentMs } from "../parts/marks.ts";
+import { age, clockWords, HOUR_MS, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
 import { type Arrivals, lastBuildWords, rangeWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
@@ -52,7 +52,7 @@ export const arrivals = block({
       title: `Arrivals by hour, ${spanOf(scope).words}`,
       note:
         "Bars: builds triggered in the hour. Band: that hour on 28 days, the highest and lowest tenth left out, working days and weekends " +
-        `apart. The last hour ends at ${clockWords(arrivals.lookedAt)}.`,
+        `apart. The last hour ends at ${when(arrivals.lookedAt, scope.now)}.`,
       body: html`${drawHours(hours, arrivals, scope.now)}
 ${renderKey([
   keyEntry(

@@ -1,9 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, pick, relation, where } from "../../report/ask.ts";
-import { countsForTrouble } from "../../report/trouble.ts";
+import { ask, askFor, inline, pick, relation, where } from "../../report/ask.ts";
 import type { Asks, Found } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { askForHoursLookedAt, askForIncidents } from "../parts/incidents.ts";
+import { askForHoursLookedAt, askForTroubleAt } from "../parts/incidents.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 import { askForRising } from "../parts/rising.ts";
@@ -168,7 +167,7 @@ export interface NewestBreak {
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   // Trouble of the platform is looked for in the last hours, or in all of a day.
-  const isLooked = (moment: SQL) => countsForTrouble(moment, now, scope.day === undefined ? undefined : 23);
+  const hours = scope.day === undefined ? 3 : 23;
   const newest: Asks<NewestBreak> = ask`
 select ${pick(failing, "project_slug", "newest_failing_since")}
 from ${failingFrom(scope.day)}
@@ -193,7 +192,7 @@ group by is_last_day`;
   const days: Asks<RateDay> = ask`
 select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
-where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
+where ${daily.day} >= ${today} - ${inline(NINETY_DAYS)} and ${daily.day} < ${today}
 order by ${daily.day}`;
   const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
   return {
@@ -207,12 +206,54 @@ order by ${daily.day}`;
     broke,
     rates,
     days,
+    before: askForFailingBefore(now),
     looked: askForHoursLookedAt(
-      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${isLooked(build.triggered_at)}`,
+      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${build.triggered_at} <= ${now}
+    and ${build.triggered_at} >= date_trunc('hour', ${now}, 'UTC') - make_interval(hours => ${inline(hours)})`,
     ),
-    incidents: askForIncidents(isLooked, 1),
+    trouble: askForTroubleAt(now, hours),
     arrivals,
   };
+}
+
+/** What is ordinary for a service is what it was in so many days. */
+const NINETY_DAYS = 90;
+/** The failing projects are counted at moments so many days apart. */
+export const STEP_DAYS = 9;
+
+/** Projects that had builds, and those of them that failed: now, and on average at ten moments of the ninety days before. */
+export interface FailingBefore {
+  readonly built: number;
+  readonly failing: number;
+  readonly moments: number;
+  readonly built_now: number;
+  readonly failing_now: number;
+}
+
+/** Projects that are gone are in none of the counts, and those without a build in none either. */
+function askForFailingBefore(now: SQL): Asks<FailingBefore> {
+  const total = relation("success_rate_by_project", "total");
+  const isThere = sql`${project.project_id} <> '-1' and not ${project.is_deleted}`;
+  return ask`
+with built as materialized (
+  select ${total.first_triggered_at} as since
+  from ${total} join ${project} using (project_id)
+  where ${isThere}
+), failed as materialized (
+  select ${streak.project_id}, ${streak.broke_at} as since, ${streak.recovered_at} as until
+  from ${streak} join ${project} using (project_id)
+  where ${isThere} and (${streak.is_open} or ${streak.recovered_at} > ${now} - interval '90 days')
+), counted as (
+  select days, (select count(*) from built where coalesce(since <= at, true)) as built,
+    (select count(distinct project_id) from failed where coalesce(since <= at, true) and coalesce(until > at, true)) as failing
+  from generate_series(0, ${inline(NINETY_DAYS)}, ${inline(STEP_DAYS)}) as days
+  cross join lateral (select ${now} - days * interval '1 day' as at) as moment
+  where at > (select min(since) from built)
+)
+select avg(built) filter (where days > 0) as built, avg(failing) filter (where days > 0) as failing,
+  count(*) filter (where days > 0) as moments, max(built) filter (where days = 0) as built_now,
+  max(failing) filter (where days = 0) as failing_now
+from counted`;
 }
 
 export type NowAnswers = Found<ReturnType<typeof askForVerdict>>;

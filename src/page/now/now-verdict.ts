@@ -18,7 +18,8 @@ import {
   spanOf,
   spanUntil,
 } from "./now-scope.ts";
-import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts, usualOf } from "./verdict.ts";
+import { usualOf } from "./ordinary.ts";
+import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts } from "./verdict.ts";
 
 /** The verdict, as the blocks take it. */
 export interface NowSaid {
@@ -86,10 +87,6 @@ function figuresOf(
   { failing, projects, broke, now, at, isNow, day, usualDays }: NowVerdictFacts,
   answers: NowAnswers,
 ): Figure[] {
-  const sumUp = (rows: readonly Count[]): Count => ({
-    succeeded: sumIn(rows, "succeeded"),
-    finished: sumIn(rows, "finished"),
-  });
   const last = sumUp(answers.rates.filter(({ is_last_day }) => is_last_day));
   const week = sumUp(answers.rates.filter(({ is_last_day }) => !is_last_day));
   const difference = differenceOf(last, week);
@@ -107,7 +104,7 @@ function figuresOf(
           ? "nothing to compare it with"
           : html`${renderPoints(difference)} <span class="gone">on the 7 days before${difference.isChance && ":\u00a0"}</span>
             ${difference.isChance && "within chance"}`,
-      spark: drawSpark(answers.days, rateOf(sumUp(answers.days))?.share ?? null, now),
+      spark: drawSpark(answers.days.slice(-SPARK_DAYS), now),
     },
     {
       label: "Failing",
@@ -137,6 +134,11 @@ function figuresOf(
   ];
 }
 
+const sumUp = (rows: readonly Count[]): Count => ({
+  succeeded: sumIn(rows, "succeeded"),
+  finished: sumIn(rows, "finished"),
+});
+
 const amount = (count: number, noun: string) => ({
   value: grouped(count),
   unit: count === 1 ? noun : `${noun}s`,
@@ -144,13 +146,16 @@ const amount = (count: number, noun: string) => ({
 
 const [HEIGHT, TOP, BOTTOM] = [58, 6, 40];
 
+const SPARK_DAYS = 30;
+
 /**
- * A rate by day as one line, the oldest first, with the usual rate dashed and the lowest day named. Nothing with
- * fewer than three days. `usual` is null where it is not known.
+ * A rate by day as one line, the oldest first, with the rate of all of them dashed and the lowest day named; that is red where it is
+ * surely lower than the others. Nothing with fewer than three days.
  */
-function drawSpark(days: readonly RateDay[], usual: number | null, now: Date): Markup | null {
-  const known = days.flatMap(({ day, success_rate: rate }, place) =>
-    rate === null ? [] : { day: dayWords(Date.parse(day), now), rate, place },
+function drawSpark(days: readonly RateDay[], now: Date): Markup | null {
+  const usual = rateOf(sumUp(days))?.share ?? null;
+  const known = days.flatMap(({ day, success_rate: rate, ...count }, place) =>
+    rate === null ? [] : { day: dayWords(Date.parse(day), now), rate, count, place },
   );
   const [first, last] = [known[0], known.at(-1)];
   if (known.length < 3 || first === undefined || last === undefined) return null;
@@ -161,13 +166,15 @@ function drawSpark(days: readonly RateDay[], usual: number | null, now: Date): M
   const y = (rate: number) => scale(rate).toFixed(1);
   const lowestWords = `${wholePercent(lowest.rate)} on ${lowest.day}`;
   const told = `Success rate by day, ${first.day} to ${last.day}: from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}, lowest ${lowestWords}`;
+  const rest = differenceOf(lowest.count, sumUp(days.filter((_, place) => place !== lowest.place)));
+  const isLow = rest !== null && !rest.isChance && rest.by < 0;
   const isLate = lowest.place > days.length * 0.6;
   return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">
     ${usual !== null && html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}
     ${known.slice(1).map((to, place) => {
       const from = known[place] ?? to;
       return html`<line class="trace" x1="${x(from.place)}" y1="${y(from.rate)}" x2="${x(to.place)}" y2="${y(to.rate)}"/>`;
-    })}<circle class="dot low" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/>
+    })}<circle class="dot${isLow && " low"}" cx="${x(lowest.place)}" cy="${y(lowest.rate)}" r="3.5"/>
     <text class="${isLate && "end"}" x="${x(lowest.place)}" y="${Number(y(lowest.rate)) + 15}"
     dx="${isLate ? 4 : -4}">${lowestWords}</text>
     ${last !== lowest && html`<circle class="dot" cx="${x(last.place)}" cy="${y(last.rate)}" r="3.5"/>`}</svg>`;

@@ -176,7 +176,7 @@ export const fixed = block({
           ? "none yet"
           : html`the newest ${slugWords(newest.project_slug)}, ${ago(newest.recovered_at, of.now, of.ago) ?? "?"}`,
       empty: rows.length === 0 && [
-        "unknown",
+        "zero",
         "None yet.",
         `Nothing that failed has succeeded again ${of.within}.`,
       ],

@@ -4,10 +4,10 @@ import { countIn, sumIn } from "../parts/answers.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
-import type { Incident } from "../parts/incidents.ts";
+import type { Trouble } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, HOUR_MS, momentMs, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
 import { type RisingLine, sayRising } from "../parts/rising.ts";
 import {
   type Arrivals,
@@ -18,42 +18,36 @@ import {
   readArrivals,
 } from "./arrivals-verdict.ts";
 import { type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
+import { moreWords, ordinaryWords, type UsualFacts, usualOf, usualWords, worseWords } from "./ordinary.ts";
 
 const MOST_DAYS = 28;
 
 /** The facts by which the verdict is judged. */
-export interface NowVerdictFacts {
+export interface NowVerdictFacts extends UsualFacts {
   readonly now: Date;
   readonly at: Date;
   readonly isNow: boolean;
   /** The page is a file. @default false */
   readonly isFile?: boolean | undefined;
-  /** The past day that the page is about. */
-  readonly day: PageMoment["day"];
   /** The 24 hours in words, "in the last 24 hours"; and "ago". */
   readonly span: string;
   readonly ago: string;
   readonly asOf: Date | null;
   readonly isStale: boolean;
   readonly trouble: string | null;
-  /** The newest hour of the last three in which far more projects failed than usual. */
-  readonly incident: Omit<Incident, "hours"> | undefined;
+  /** The trouble of the platform, in which far more projects failed than usual. */
+  readonly incident: Trouble | undefined;
   /** The number of the last three hours that had enough builds to show trouble. */
   readonly hoursLookedAt: number;
-  /** Projects that broke in the 24 hours, those fixed since included. */
-  readonly broke: number;
   /** Those of them in which something broke that had succeeded before. */
   readonly hadWorked: number;
   readonly brokeAndFixed: number;
-  /** Projects that broke on each of the days before, at most 28; a day without a row had none. */
-  readonly usualDays: readonly number[];
   readonly newest: NewestBreak | undefined;
   /** Projects that fail, for however long. */
   readonly failing: number;
   readonly projects: number;
-  /** Finished builds of all time, and of those that were triggered in the 24 hours. */
+  /** Finished builds of all time. */
   readonly finished: number;
-  readonly finishedLately: number;
   readonly rising: readonly RisingLine[];
   readonly arrivals: Arrivals;
   /** Failures of the 24 hours by kind, the most frequent first. */
@@ -68,6 +62,11 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
   const [totals] = answers.totals;
   const [newest] = answers.newest;
   const broke = countIn(brokeOn(0), "broke");
+  const lately = answers.rates.find(({ is_last_day }) => is_last_day);
+  // The day of the moment is a part of the 24 hours.
+  const usually = answers.days
+    .filter(({ finished }) => countIn({ finished }, "finished") > 0)
+    .filter(({ day }) => day < new Date(at.getTime() - DAY_MS).toISOString().slice(0, 10));
   return {
     now,
     at,
@@ -79,7 +78,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     asOf,
     isStale,
     trouble,
-    incident: answers.incidents[0],
+    incident: answers.trouble[0],
     hoursLookedAt: countIn(answers.looked[0], "looked_at"),
     broke,
     hadWorked: countIn(brokeOn(0), "had_worked"),
@@ -88,13 +87,14 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
       countIn(brokeOn(place + 1), "broke"),
     ),
     newest: newest?.newest_failing_since ? newest : undefined,
+    before: answers.before[0],
+    lately: { succeeded: countIn(lately, "succeeded"), finished: countIn(lately, "finished") },
+    usuallyDays: usually.length,
+    usually: { succeeded: sumIn(usually, "succeeded"), finished: sumIn(usually, "finished") },
     failing: sumIn(answers.failing, "projects"),
     projects: countIn(totals, "projects"),
     finished: countIn(totals, "finished"),
-    finishedLately: countIn(
-      answers.rates.find(({ is_last_day }) => is_last_day),
-      "finished",
-    ),
+    finishedLately: countIn(lately, "finished"),
     rising: answers.rising,
     arrivals: readArrivals(answers.arrivals[0]),
     kinds: answers.kinds,
@@ -129,6 +129,7 @@ const VERDICTS = {
   nothing: [judgeEmpty, "idle"],
   rising: [judgeRising, "some"],
   many: [judgeMany, "bad"],
+  worse: [judgeWorse, "some"],
   few: [judgeFew, "warn"],
   some: [judgeSome, "known"],
   failing: [judgeFailing, "flat"],
@@ -138,9 +139,6 @@ export interface NowVerdict extends Said {
   readonly kind: keyof typeof VERDICTS | "none";
   readonly look: VerdictLook;
 }
-
-/** With fewer days there is no saying what is usual. */
-const FEWEST_DAYS = 7;
 
 export function judge(facts: NowVerdictFacts): NowVerdict {
   for (const [kind, [judgeOne, look]] of Object.entries(VERDICTS)) {
@@ -189,14 +187,15 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ incident, broke, span, day, now }: NowVerdictFacts): Said | null {
+function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): Said | null {
   if (incident === undefined) return null;
-  const from = momentMs(incident.hour);
-  const hour = `between ${when(from, now)} and ${clockWords(from + HOUR_MS)}`;
-  const title = `The platform ${day === undefined ? "is" : "was"} in trouble`;
+  const { hour, until, projects } = incident;
+  const since = when(momentMs(incident.since), now);
+  const how = isNow ? `has been in trouble since ${since}` : `was in trouble from ${since} on`;
+  const between = `between ${when(momentMs(hour), now)} and ${clockWords(momentMs(until))}`;
   return {
-    title,
-    sentence: `${title}: ${incident.projects_failing} of ${counted(incident.projects, "project")} failed ${hour}.`,
+    title: `The platform ${isNow ? "is" : "was"} in trouble`,
+    sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
     evidence:
       `${grouped(Math.round(incident.projects_expected))} would be usual. The failures of such an hour tell little about a project. ` +
       `${counted(broke, "project")} broke ${span}.`,
@@ -218,11 +217,12 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
   const [newest, fixed] = [newestWords(facts), fixedWords(facts)];
   const usual = usualOf(facts.usualDays);
   if (usual === null || broke <= usual.high) return null;
-  const brokeWords = `${counted(broke, "project")} broke ${span}, more than usual (${rangeWords(usual)})`;
+  const brokeWords = `${grouped(broke)} broke ${span}, more than usual (${rangeWords(usual)})`;
   return {
-    title: `✗ ${grouped(broke)} broke in 24 h`,
-    sentence: html`${brokeWords}${fixed && `; ${fixed}`}.${newest && html` The newest is ${newest}.`}`,
+    title: `✗ ${titleOf(facts)}`,
+    sentence: html`${joined([stateWords(facts), brokeWords, fixed], "; ")}.${newest && html` The newest is ${newest}.`}`,
     evidence: sentences(
+      worseWords(facts),
       workedWords(facts),
       kindsWords(facts.kinds),
       platformWords(facts),
@@ -231,15 +231,25 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
   };
 }
 
+/** Red: surely a larger share of the projects fails than in the ninety days before, whatever broke today. */
+function judgeWorse(facts: NowVerdictFacts): Said | null {
+  return moreWords(facts) === null ? null : { ...sayState(facts), title: `✗ ${titleOf(facts)}` };
+}
+
 /** Amber: some broke, and that is usual, or not known to be more. */
 function judgeSome(facts: NowVerdictFacts): Said | null {
+  return facts.broke === 0 ? null : sayState(facts);
+}
+
+/** The state first, then what changed. */
+function sayState(facts: NowVerdictFacts): Said {
   const { broke, span } = facts;
-  const newest = newestWords(facts);
-  if (broke === 0) return null;
-  const brokeWords = `${counted(broke, "project")} broke ${span}`;
+  const newest = broke > 0 && newestWords(facts);
+  const brokeWords = `${broke === 0 ? "none" : grouped(broke)} broke ${span}${usualWords(facts)}`;
+  const changed = [brokeWords, fixedWords(facts), newest && html`the newest, ${newest}`];
   return {
-    title: `${grouped(broke)} broke in 24 h`,
-    sentence: html`${joined([brokeWords, fixedWords(facts), newest && html`the newest, ${newest}`], "; ")}.`,
+    title: titleOf(facts),
+    sentence: html`${joined([stateWords(facts), ...changed], "; ")}.`,
     evidence: sentences(
       ordinaryWords(facts),
       workedWords(facts),
@@ -250,15 +260,30 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
   };
 }
 
+const titleOf = ({ failing, broke }: NowVerdictFacts): string =>
+  `${grouped(failing)} failing, ${broke === 0 ? "none newly" : `${grouped(broke)} broke in 24 h`}`;
+
+/** `238 of 700 projects fail`. */
+function stateWords({ failing, projects, day, isNow }: NowVerdictFacts): string {
+  const [one, many] = isNow ? ["fails", "fail"] : ["failed", "failed"];
+  const at = day === undefined ? "" : ` at the end of ${day.name}`;
+  if (failing === 0) return `No project ${one}${at}`;
+  // Nobody knows how many projects there were on a day of the past.
+  const of =
+    day === undefined
+      ? `${grouped(failing)} of ${counted(projects, "project")}`
+      : counted(failing, "project");
+  return `${of} ${failing === 1 ? one : many}${at}`;
+}
+
 /** Plain: what fails is known, and nothing is new. */
 function judgeFailing(facts: NowVerdictFacts): Said | null {
-  const { failing, span, day } = facts;
+  const { failing, span } = facts;
   const newest = newestWords(facts);
-  const [one, more] = day === undefined ? ["fails", "fail"] : ["had failed", "had failed"];
   if (failing === 0) return null;
   return {
-    title: `${grouped(failing)} failing, none newly`,
-    sentence: `Nothing broke ${span}; ${counted(failing, `project ${one}`, `projects ${more}`)} for longer.`,
+    title: titleOf(facts),
+    sentence: `${stateWords(facts)}; none broke ${span}.`,
     evidence: sentences(
       newest && html`The newest break is that of ${newest}.`,
       ordinaryWords(facts),
@@ -266,25 +291,6 @@ function judgeFailing(facts: NowVerdictFacts): Said | null {
       arrivalWords(facts),
     ),
   };
-}
-
-/** From the 10th to the 90th percentile of the days; null for fewer than seven. */
-export function usualOf(days: readonly number[]) {
-  if (days.length < FEWEST_DAYS) return null;
-  const sorted = days.toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
-  return { low: at(0.1), high: at(0.9) };
-}
-
-/** A day on which nothing finished is neither ordinary nor quiet: nothing can have broken. */
-function ordinaryWords({ usualDays, broke, finishedLately, day }: NowVerdictFacts): string | null {
-  const usual = usualOf(usualDays);
-  if (finishedLately === 0)
-    return "No build of these 24 hours has finished, so none of them can have failed.";
-  if (usual === null) return "There are too few days yet to say what is usual.";
-  const isQuiet = broke < usual.low;
-  const days = day === undefined ? `last ${usualDays.length}` : `${usualDays.length} days before`;
-  return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the ${days}.`;
 }
 
 const newestWords = ({ newest, now, ago: from }: NowVerdictFacts): Markup | undefined =>
@@ -315,7 +321,10 @@ function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
   const total = sumIn(kinds, "failures");
   const [first] = kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.error_class)}.`;
+  const share = wholePercent(first.failures / total);
+  return first.error_class === "unclassified"
+    ? `Of the ${grouped(total)} failed builds, ${share} have an error that no rule names.`
+    : `Of the ${grouped(total)} failed builds, ${share} say: ${kindLabel(first.error_class)}.`;
 }
 
 function platformWords({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {

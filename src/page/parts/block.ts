@@ -267,11 +267,12 @@ function renderTools(id: string, title: string, { question, href }: Tools): Mark
 }
 
 /**
- * The three states of an empty answer. `none`: it was looked for, and there is none. `unknown`: nobody has
- * looked. `no-match`: the filter leaves nothing, which says nothing about builds.
+ * The states of an empty answer. `none`: it was looked for, and there is none, which is well. `zero`: the same, neither good nor bad.
+ * `unknown`: nobody has looked. `no-match`: the filter leaves nothing, which says nothing about builds.
  */
 const EMPTY_MARKS = {
   none: ["good", "none"],
+  zero: ["flat", "none"],
   unknown: ["idle", "not known"],
   "no-match": ["idle", "nothing matches"],
 } as const;

@@ -23,6 +23,18 @@ from ${incident}
 where ${isShown(incident.hour)}
 order by ${incident.hour} desc${onPage`\nlimit ${inline(most)}`}`;
 
+/** The trouble of the platform that a moment is in: a row of `report.platform_trouble`. */
+export interface Trouble extends Omit<Incident, "hours"> {
+  /** Its first hour; `hour` is the newest, and `until` the end of that, or the moment where it is not over. */
+  readonly since: string;
+  readonly until: string;
+}
+
+/** None where no hour of so many before the moment had any. */
+export const askForTroubleAt = (moment: SQL, hours: number): Asks<Trouble> => ask`
+select since, hour, until, projects, projects_failing, projects_expected
+from report.platform_trouble(${moment}, ${inline(hours)})`;
+
 /** The number of hours in which eight projects or more built, which it takes to show trouble; `isShown` is about builds. */
 export const askForHoursLookedAt = (isShown: SQL): Asks<{ readonly looked_at: number }> => ask`
 select count(*) as looked_at

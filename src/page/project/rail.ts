@@ -57,7 +57,7 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
       title: "Fixed",
       count: grouped(total),
       note: html`${total > rows.length && `The last ${rows.length}. `}<a href="${feedHref(slug)}">The feed of breaks and fixes</a>`,
-      empty: total === 0 && ["unknown", "None yet.", "No failure of this project was followed by a success."],
+      empty: total === 0 && ["zero", "None yet.", "No failure of this project was followed by a success."],
       body: renderRows(
         rows.map((row) => {
           const took = momentMs(row.recovered_at) - momentMs(row.broke_at);

@@ -171,7 +171,8 @@ function sayHowMany(count: Counts, { isNow, at, now, freshness }: ProjectsScope)
   const good = count("all", "good");
   const isOne = good === 1 || (good === 0 && all === 1);
   const is = isNow ? (isOne ? "is" : "are") : `${isOne ? "was" : "were"} at ${when(at.getTime(), now)}`;
-  return `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")} ${is} good. Good means that the last finished build of each version and format succeeded.`;
+  const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}`;
+  return `${of} ${is} good. Good means that the last finished build of each version and format succeeded.`;
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {

@@ -21,10 +21,10 @@ const rowsOf = (page: string): string[] => {
 };
 
 describe("the page of now", () => {
-  it("says first what broke, and whether that is usual; the title and the icon say it too", async () => {
+  it("says first how many fail and what broke, and whether that is usual; the title and the icon say it too", async () => {
     const page = await pages.page("/");
     await expectGolden(pages, "now.golden.txt", ["/", "/?why=dependncy", "/?page=9", "/?show=never"]);
-    expect(page).toMatch(/<link rel="icon" href="data:[^"]*b27100/);
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
     expect(page).toContain('<link rel="alternate" type="application/atom+xml"');
   });
 

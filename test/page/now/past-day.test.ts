@@ -50,7 +50,9 @@ describe("a day of the past", () => {
     expect(page).toMatch(new RegExp(`<title>${name}: `));
     expect(headerOf(page)).toMatch(new RegExp(`End of ${name}`));
     expect(textOf(mainOf(page))).toMatch(
-      new RegExp(`2 projects broke on ${name}.*; 1 of them had been fixed by its end`),
+      new RegExp(
+        `1 project failed at the end of ${name}; 2 broke on ${name}.*; 1 of them had been fixed by its end`,
+      ),
     );
     const failing = textOf(blockOf(page, "failing"));
     expect(failing).toMatch(new RegExp(`Broke on ${name} 1 project`));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
-import { judge, type NowVerdictFacts, usualOf } from "../../../src/page/now/verdict.ts";
+import { usualOf } from "../../../src/page/now/ordinary.ts";
+import { judge, type NowVerdictFacts } from "../../../src/page/now/verdict.ts";
 import { toneOf } from "../../../src/page/parts/document.ts";
 import { textOf } from "../../support/page-text.ts";
 
@@ -38,6 +39,10 @@ const QUIET: Case = {
   usualDays: Array.from({ length: 28 }, (_, day) => 10 + (day % 10)),
   newest: undefined,
   failing: 0,
+  before: { built: 690, failing: 230, moments: 10, built_now: 700, failing_now: 237 },
+  lately: { succeeded: 160, finished: 185 },
+  usuallyDays: 90,
+  usually: { succeeded: 14000, finished: 16200 },
   projects: 700,
   finished: 7176,
   finishedLately: 185,
@@ -56,7 +61,15 @@ const BROKEN: Case = {
 };
 
 const hour = "2026-11-22 10:00:00+00";
-const incident = { hour, projects: 24, projects_failing: 19, projects_expected: 4.2 };
+const until = "2026-11-22 11:00:00+00";
+const incident = {
+  since: "2026-11-22 08:00:00+00",
+  hour,
+  until,
+  projects: 24,
+  projects_failing: 19,
+  projects_expected: 4.2,
+};
 const stale = { ...BROKEN, asOf: new Date("2026-11-21T03:02:00Z"), isStale: true };
 const LINE = { error_line_id: "1", error_line: "ImportError: No module named 'foo'" };
 const TODAY = { projects: 40, failures: 52, since: "2026-11-22 03:10:00+00", first_build_id: "7" };
@@ -79,6 +92,8 @@ const before = {
   at: new Date("2026-11-22T02:10:00Z"),
 };
 
+const ALL_FAIL = { built: 690, failing: 92, moments: 10, built_now: 700, failing_now: 700 };
+
 /** The golden file has the kind, the look and the tone of each, and what it says. */
 const CASES: Readonly<Record<string, Case>> = {
   "never read, whatever else there is": { ...BROKEN, asOf: null, isStale: true },
@@ -100,6 +115,16 @@ const CASES: Readonly<Record<string, Case>> = {
   "hours that nobody looked at": { ...BROKEN, hoursLookedAt: 0 },
   "no finished build": { ...QUIET, finished: 0 },
   "nothing new": { ...BROKEN, broke: 0 },
+  "nothing new, and a lower rate": { ...BROKEN, broke: 0, lately: { succeeded: 110, finished: 185 } },
+  "as many as usual, and a lower rate": { ...BROKEN, lately: { succeeded: 110, finished: 185 } },
+  "more fail than in ninety days": { ...BROKEN, failing: 700, before: ALL_FAIL },
+  "more fail than in ninety days, and none broke": { ...BROKEN, broke: 0, failing: 700, before: ALL_FAIL },
+  "more fail than in a month that is not known": {
+    ...BROKEN,
+    failing: 700,
+    before: { ...ALL_FAIL, moments: 2 },
+  },
+  "an error that no rule names": { ...BROKEN, kinds: [{ error_class: "unclassified", failures: 40 }] },
   "nothing fails": QUIET,
   "more broke, by an old look": { ...BROKEN, broke: 19, ...before },
   "nothing fails, by an old look": { ...QUIET, ...before },
