@@ -5,8 +5,8 @@ import type { WorldSettings } from "./settings.ts";
 
 /**
  * States: triggered → (cloning → installing →) building → finished. A stuck build stays `triggered` or
- * `building` for ever, or until a job closes it as failed. A cancelled one ends as `cancelled` while it waits or works. A pdf row is written at the end of its build, so
- * its first state is `finished`.
+ * `building` for ever, or until a job closes it as failed. A cancelled one ends as `cancelled`
+ * while it waits or works. A pdf row is written at the end of its build, so its first state is `finished`.
  */
 export interface BuildLife {
   type: string;

@@ -102,7 +102,8 @@ export interface RecentBuild {
 
 /** The builds whose rate is shown, and those before them. */
 export const askForRecent = (scope: ProjectScope): Asks<RecentBuild> => ask`
-select ${build.outcome}, ${build.finished_before} is not null and ${build.outcome} <> 'cancelled' and (${isKnownTime(build.duration_s_min, build.duration_s_max)}) is not true as is_untimed
+select ${build.outcome}, ${build.finished_before} is not null and ${build.outcome} <> 'cancelled'
+  and (${isKnownTime(build.duration_s_min, build.duration_s_max)}) is not true as is_untimed
 from ${build}
 where ${isOf(scope)}
 order by ${NEWEST}

@@ -237,6 +237,7 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
     bars({ outcomes, days }) {
       if (outcomes === null) return null;
       const { succeeded, failed, unfinished, cancelled } = outcomes;
+      const also = cancelled > 0 ? `, ${grouped(cancelled)} cancelled` : "";
       let y = VOLUME_BASE;
       const bar = (look: BarLook, count: number) => {
         const height = VOLUME_BASE - scale(count / days);
@@ -244,7 +245,7 @@ function drawVolume({ spans, cut, now }: DaysFacts): Markup {
         return [look, y, count === 0 ? 0 : Math.max(0.5, height - 0.8)] as const;
       };
       return [
-        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished${cancelled > 0 ? `, ${grouped(cancelled)} cancelled` : ""}`,
+        `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished${also}`,
         bar("bad", failed),
         bar("good", succeeded),
         bar("unfinished", unfinished),

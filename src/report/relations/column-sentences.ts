@@ -58,7 +58,8 @@ export const COVERAGE = {
 
 export const STUCK = {
   stuck:
-    "Builds among the unfinished that were open for longer than DOCMIRROR_STUCK_AFTER when last seen, in any state. The service closes most of them later, as failed.",
+    "Builds among the unfinished that were open for longer than DOCMIRROR_STUCK_AFTER when last seen, in any state. " +
+    "The service closes most of them later, as failed.",
 } as const;
 
 /** For rows of all failures with something in common, such as their class. */

@@ -48,7 +48,7 @@ it("a lower bound that is no sighting makes nothing sure", () => {
 it("an open build is sure up to its last sighting, and possible until it vanished", () => {
   const lifeOf = (vanished_at: string | null) => {
     const open = { since: text(1), last_seen: { asked_at: text(5) }, vanished_at };
-    const rest = { state: "building", open } as Partial<ExplainedBuild>;
+    const rest = { state: "building", stage: "working", open } as Partial<ExplainedBuild>;
     return life([["building", 0, 1, "date"]], rest)[0];
   };
   expect(lifeOf(null)).toMatchObject({ seen: [at(1), at(5)], surely: [at(1), at(5)], until: null });
