@@ -4,7 +4,7 @@ import { ask, askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
-import { isMore } from "../parts/changes.ts";
+import { changeOf, sharesWords } from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
@@ -40,6 +40,7 @@ import {
 } from "../parts/links.ts";
 import { ago, clockWords, icon, momentTag, when } from "../parts/marks.ts";
 import {
+  dateOf,
   daysName,
   dayText,
   FIRST_DAY,
@@ -57,12 +58,13 @@ import {
   linesHref,
   RISING_MARK,
   type RisingLine,
+  risenWords,
   risingLinks,
   sayingOf,
   sayRising,
   sinceWords,
 } from "../parts/rising.ts";
-import { isRising, lines, renderSorts } from "./lines.ts";
+import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
@@ -94,7 +96,7 @@ const risen = block({
 });
 
 function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
-  const against = `rises: ${grouped(one.failures)} against ${grouped(one.failures_before)} in 28 days`;
+  const against = `rises: ${risenWords(one)}`;
   return html`<li class="kline rises">
     <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
     since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
@@ -135,7 +137,11 @@ const classes = block({
       failing: askForFailing(),
     };
   },
-  draw({ rows, ever, projects, failing }, { period, href, now, isNow }, { finished }: ErrorsSaid) {
+  draw(
+    { rows, ever, projects, failing },
+    { period, href, now, isNow },
+    { finished, finishedBefore }: ErrorsSaid,
+  ) {
     const kinds = kindsOf(rows, period);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
@@ -147,6 +153,7 @@ const classes = block({
       empty: kinds.length === 0 && noFailures(finished),
       body: renderKindRows({
         kinds,
+        finished: { now: finished, before: finishedBefore },
         period,
         href: (kind) => href({ kind, line: undefined, print: undefined }),
         small: (name) => renderMeaning(name, ofKind(ever, name), now),
@@ -191,7 +198,10 @@ const errorsVerdict = part({
     kinds: askForKinds(period),
     rising: askForRising(at),
     finished: ask`
-select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, period.first, period.last)}`,
+select sum(${rate.finished}) filter (where ${rate.day} >= ${dateOf(period.first)}) as finished,
+  sum(${rate.finished}) filter (where ${rate.day} < ${dateOf(period.first)}) as finished_before
+from ${rate}
+where ${within(rate.day, period.start, period.last)}`,
     // It speaks of the whole period, whatever the list below is narrowed to.
     lines: askForLines(period, {
       ...choice,
@@ -208,8 +218,9 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
     const said: ErrorsSaid = {
       failed: sumIn(kinds, "now"),
       finished: countIn(found.finished[0], "finished"),
+      finishedBefore: countIn(found.finished[0], "finished_before"),
     };
-    const risen = found.lines.filter((line) => isRising(line, period));
+    const risen = found.lines.filter((line) => isRising(line, { period, ...said }));
     const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
     return { verdict, ...said };
   },
@@ -244,9 +255,10 @@ function judgeRising(
 function judgeErrors(
   kinds: readonly Kind[],
   rising: readonly LineRow[],
-  { failed, finished }: ErrorsSaid,
+  said: ErrorsSaid,
   { period, now, at }: ErrorsScope,
 ): Verdict {
+  const { failed, finished } = said;
   const [most] = kinds;
   const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
   const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at.getTime())}` : ""}`;
@@ -263,7 +275,10 @@ function judgeErrors(
           look: "idle",
           sentence: `No build of ${days} has finished, so none can have failed.`,
         };
-  const risen = period.before === null ? [] : kinds.filter((kind) => isMore(kind.now, kind.before));
+  const risen =
+    period.before === null
+      ? []
+      : kinds.filter((kind) => changeOf(kind, { now: finished, before: said.finishedBefore }) > 0);
   const rises = rising.length + risen.length > 0;
   const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
   const who = failed === 1 ? "it" : most.now === failed ? "all of them" : some;
@@ -277,24 +292,29 @@ function judgeErrors(
     look: rises ? "some" : "idle",
     mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     sentence: `${counted(failed, "build")} failed on ${days}; ${why}.`,
-    evidence: `${riseWords(rising, risen, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
+    evidence: `${riseWords(rising, risen, said, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }
 
-function riseWords(rising: readonly LineRow[], [kind]: readonly Kind[], { before, days }: Period): string {
+function riseWords(
+  rising: readonly LineRow[],
+  [kind]: readonly Kind[],
+  said: ErrorsSaid,
+  { before, days }: Period,
+): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
   const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
     label: `“${sayingOf(String(line.error_line))}”`,
-    counts: `${grouped(line.failures)} against ${grouped(line.failures_before ?? 0)}`,
+    counts: risenShares(line, said),
   }));
   if (first !== undefined) {
     const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
-    return `${first.label} is on the rise: ${first.counts} in the ${lengthWords(days)} before${others}.`;
+    return `${first.label} is on the rise: ${first.counts} of the finished builds in the ${lengthWords(days)} before${others}.`;
   }
   return kind === undefined
-    ? "No kind and no line rose by more than chance."
-    : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, ` +
+    ? "No kind and no line has a surely larger share of the builds than before."
+    : `“${kindLabel(kind.name)}” rose by more than chance, ${sharesWords(kind, { now: said.finished, before: said.finishedBefore })} of the finished builds, ` +
         "but no single line of it did in several projects: so it has no one cause.";
 }
 

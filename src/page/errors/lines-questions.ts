@@ -77,6 +77,8 @@ export interface ErrorsScope extends Pick<PageMoment, "now" | "at" | "isNow"> {
 export interface ErrorsSaid {
   readonly failed: number;
   readonly finished: number;
+  /** Those that finished in the period before. */
+  readonly finishedBefore: number;
 }
 
 /** The lines of a long period are those of all time. */

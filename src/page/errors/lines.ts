@@ -1,7 +1,7 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askEach, groupBy, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
-import { isMore } from "../parts/changes.ts";
+import { changeOf, sharesWords } from "../parts/changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
@@ -152,7 +152,7 @@ const FEWEST_PROJECTS = 3;
 
 /** A kind by what its lines share, and its lines with most builds; the rest in a row of its own. */
 function renderKind(ofKind: readonly [LineRow, ...LineRow[]], facts: LinesFacts): Markup {
-  const { printDays, choice, period } = facts;
+  const { printDays, choice } = facts;
   const [first] = ofKind;
   const isSame = first.kind_lines === 1;
   const days = printDays.filter(({ error_fingerprint }) => error_fingerprint === first.error_fingerprint);
@@ -164,7 +164,7 @@ function renderKind(ofKind: readonly [LineRow, ...LineRow[]], facts: LinesFacts)
     isUnfocused(choice) &&
     ofKind.every(({ failures, most_of_rest }) => failures <= 1 && (most_of_rest ?? 0) <= 1);
   const listed = isSpread ? [] : ofKind;
-  const rises = !isShown && isRising(first, period);
+  const rises = !isShown && isRising(first, facts);
   return html`<li><div class="kind${rises && " rises"}"><div><p class="mask">${renderMask(isShown ? first.mask : first.error_line)}</p>
     <small><span class="tag${isSame && " strong"}">${isSame ? "same error" : "same kind"}</span>
     ${kindLabel(first.error_class)} · ${differenceWords(first)}${!isShown && html` · ${renderHistory(first, facts)}`}</small></div>
@@ -186,10 +186,11 @@ function differenceWords({ kind_failures: failures, kind_lines: lines, mask }: L
 }
 
 /** The marks of a line that is new or rises; its first build and its last. */
-function renderHistory(line: LineRow, { period, now }: LinesFacts): Markup {
+function renderHistory(line: LineRow, facts: LinesFacts): Markup {
+  const { period, now } = facts;
   const isFirst = isNew(line, period);
-  const against = `rises: ${grouped(line.failures)} against ${grouped(line.failures_before ?? 0)}`;
-  const badge = isRising(line, period)
+  const against = `rises: ${risenShares(line, facts)} of builds`;
+  const badge = isRising(line, facts)
     ? html`<span class="rise">${icon("up")}${isFirst ? "new" : against}</span>`
     : isFirst && html`<span class="tag">new</span> `;
   return html`${badge}first ${momentTag(line.first_triggered_at, now)} · last
@@ -198,7 +199,7 @@ function renderHistory(line: LineRow, { period, now }: LinesFacts): Markup {
 
 function renderLine(line: LineRow, facts: LinesFacts): Markup {
   const days = facts.lineDays.filter(({ error_line_id }) => error_line_id === line.error_line_id);
-  const rises = isRising(line, facts.period);
+  const rises = isRising(line, facts);
   return html`<li class="kline${rises && " rises"}"><div><code class="mask">${renderMask(line.error_line)}</code>
     <small>${renderHistory(line, facts)}</small></div>
     ${drawDays(line, days, LINE_HEIGHT, rises, facts)}
@@ -269,15 +270,24 @@ function drawDays(
 const isNew = ({ first_triggered_at }: LineRow, { first, before }: Period): boolean =>
   before !== null && first_triggered_at !== null && momentMs(first_triggered_at) >= first * DAY_MS;
 
-/** The line came more often than in the period before, by more than chance, and in some projects. */
+type FinishedBuilds = Pick<ErrorsSaid, "finished" | "finishedBefore">;
+const bothOf = ({ finished, finishedBefore }: FinishedBuilds) => ({ now: finished, before: finishedBefore });
+type Failures = Pick<LineRow, "failures" | "failures_before">;
+const failuresOf = (line: Failures) => ({ now: line.failures, before: line.failures_before ?? 0 });
+
+/** The share that a line has of the finished builds, against the one before: `3.1 % against 1.2 %`. */
+export const risenShares = (line: Failures, said: FinishedBuilds): string =>
+  sharesWords(failuresOf(line), bothOf(said));
+
+/** More of the builds failed with the line than in the period before, by more than chance, and in some projects. */
 export const isRising = (
-  { failures, failures_before, projects }: Pick<LineRow, "failures" | "failures_before" | "projects">,
-  { before }: Pick<Period, "before">,
+  line: Failures & Pick<LineRow, "projects">,
+  { period: { before }, ...said }: FinishedBuilds & { readonly period: Pick<Period, "before"> },
 ): boolean =>
   before !== null &&
-  failures_before !== null &&
-  projects >= FEWEST_PROJECTS &&
-  isMore(failures, failures_before);
+  line.failures_before !== null &&
+  line.projects >= FEWEST_PROJECTS &&
+  changeOf(failuresOf(line), bothOf(said)) > 0;
 
 function renderProjects(line: LineRow, { projects, choice, href, now }: LinesFacts): Markup | false {
   const hit = projects.filter(({ error_line_id }) => error_line_id === line.error_line_id);

@@ -99,32 +99,59 @@ export function rateDot(count: Count): Markup {
     <small>${grouped(count.succeeded ?? 0)} of ${grouped(count.finished ?? 0)}</small></span>`;
 }
 
-/** Among hundreds of lines some rise by chance beyond an interval of 95 %, so a count has to leave one of 99 %. */
-const DEVIATIONS = 2.6;
+/** Among sixty spans or hundreds of lines some lie outside of a 95 % interval by chance; 1.6 times as wide, it is one of 99.8 %. */
+export const WIDER = 1.6;
 
-/** Chance alone may have made the difference of two counts. Every page asks by this one test, for kinds and for lines. */
-export const isCountChance = (now: number, before: number): boolean =>
-  Math.abs(now - before) <= DEVIATIONS * Math.sqrt(now + before);
+/** Whether one difference among many is surely up (1), surely down (-1), or may be chance (0). */
+function sureSign({ by, low, high }: Difference): -1 | 0 | 1 {
+  if (by - WIDER * (by - low) > 0) return 1;
+  return by + WIDER * (high - by) < 0 ? -1 : 0;
+}
 
-/** A count rose by more than chance: only that is red. */
-export const isMore = (now: number, before: number): boolean => now > before && !isCountChance(now, before);
+/** Of a period and of the one before it. */
+export interface BothPeriods {
+  readonly now: number;
+  readonly before: number;
+}
+
+/**
+ * How the share changed that some builds have of those that finished, by more than chance. Every page asks by this one test, for kinds, lines
+ * and breaks: more builds alone are no more errors. 0 where nothing finished in one of the periods.
+ */
+export function changeOf(some: BothPeriods, finished: BothPeriods): -1 | 0 | 1 {
+  const difference = shareDifference(some, finished);
+  return difference === null ? 0 : sureSign(difference);
+}
+
+const shareDifference = (some: BothPeriods, finished: BothPeriods): Difference | null =>
+  differenceOf(
+    { succeeded: some.now, finished: finished.now },
+    { succeeded: some.before, finished: finished.before },
+  );
+
+/** `3.1 % against 1.2 %` of the finished builds. */
+export const sharesWords = (some: BothPeriods, finished: BothPeriods): string =>
+  `${percent(some.now / finished.now)} against ${percent(some.before / finished.before)}`;
 
 const chanceWords = (isChance: boolean): string => (isChance ? "within chance" : "more than chance");
 
-/** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
-export function renderCountChange(now: number, before: number): Markup {
-  const isChance = isCountChance(now, before);
-  const change = Math.max(1, Math.round((100 * Math.abs(now - before)) / before));
+/** A change of a share in percent of it, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
+export function renderShareChange(some: BothPeriods, finished: BothPeriods): Markup {
+  const difference = shareDifference(some, finished);
+  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  const { by } = difference;
+  const sure = sureSign(difference);
+  const change = Math.max(1, Math.round((100 * Math.abs(by) * finished.before) / some.before));
   const words =
-    now === before
+    by === 0
       ? "no change"
-      : before === 0
+      : some.before === 0
         ? "new"
-        : now === 0
+        : some.now === 0
           ? "gone"
-          : `${now > before ? "+" : "−"}${grouped(change)}\u00a0%`;
-  const kind = isChance || now === before ? "chance" : now > before ? "bad" : "good";
-  return html`<span class="delta ${kind}">${icon(directionOf(now - before))}${words}</span> <small>${chanceWords(isChance)}</small>`;
+          : `${by > 0 ? "+" : "−"}${grouped(change)}\u00a0%`;
+  const kind = sure === 0 ? "chance" : sure > 0 ? "bad" : "good";
+  return html`<span class="delta ${kind}">${icon(directionOf(by))}${words}</span> <small>${chanceWords(sure === 0)}</small>`;
 }
 
 /** A change as a plain number, which judges nothing: `+35`. */
@@ -173,6 +200,12 @@ export function outcomesOf(rows: readonly OutcomesRow[], days: Days | null): Out
   return known.length === 0 ? null : sumUp(known);
 }
 
+/** The builds that finished in a period, and in the one before it. */
+export const finishedOf = (rows: readonly OutcomesRow[], period: Period): BothPeriods => ({
+  now: outcomesOf(rows, period)?.finished ?? 0,
+  before: outcomesOf(rows, period.before)?.finished ?? 0,
+});
+
 function sumUp(rows: readonly OutcomesRow[]): Outcomes {
   const sum = (name: keyof Counts) => sumIn(rows, name);
   return {
@@ -188,9 +221,6 @@ function sumUp(rows: readonly OutcomesRow[]): Outcomes {
 
 export const NO_BUILDS = sumUp([]);
 
-/** Among sixty spans some lie outside of a 95 % interval by chance; 1.6 times as wide, it is one of 99.8 %. */
-const WIDER = 1.6;
-
 /** A part of a period has a lower rate than the rest of it, by more than chance. */
 export function isSurelyLower(part: Counts, whole: Counts): boolean {
   const rest: Count = {
@@ -198,5 +228,5 @@ export function isSurelyLower(part: Counts, whole: Counts): boolean {
     finished: whole.finished - part.finished,
   };
   const difference = differenceOf(part, rest);
-  return difference !== null && difference.by + WIDER * (difference.high - difference.by) < 0;
+  return difference !== null && sureSign(difference) < 0;
 }

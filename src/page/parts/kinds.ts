@@ -5,7 +5,7 @@ import { ask, pick, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, groupBy, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
-import { isMore, renderCountChange } from "./changes.ts";
+import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { nearestChoices } from "./links.ts";
@@ -124,6 +124,8 @@ const HEIGHT = 34;
 
 interface KindRowsFacts {
   readonly kinds: readonly Kind[];
+  /** All builds that finished, of whatever result. */
+  readonly finished: BothPeriods;
   readonly period: Period;
   /** The address that the name of a kind leads to. */
   href(kind: string): string;
@@ -134,8 +136,8 @@ interface KindRowsFacts {
   readonly now: Date;
 }
 
-/** Kinds of error with their failures by day on one scale, and against the period before. */
-export function renderKindRows({ kinds, period, href, small, more, now }: KindRowsFacts): Markup {
+/** Kinds of error with their failures by day on one scale, and their share of the finished builds against that of the period before. */
+export function renderKindRows({ kinds, finished, period, href, small, more, now }: KindRowsFacts): Markup {
   const spans = spansOf(period);
   const rows = kinds.map((kind) => ({ ...kind, counts: countsBySpan(spans, kind.days) }));
   const most = Math.max(0, ...rows.map(({ counts }) => mostADay(counts)));
@@ -146,16 +148,16 @@ export function renderKindRows({ kinds, period, href, small, more, now }: KindRo
   return html`<div class="multi-head${five}" aria-hidden="true"><span>Error</span>
     <span>Failed builds ${noun === "day" ? "a day" : `by ${noun}`}, ${shown}; one scale for all</span>
     <span>Builds</span>${more && html`<span>${more.head}</span>`}
-    <span>${isKnown && "Change"}</span></div>
+    <span>${isKnown && "Change of share"}</span></div>
 <ul class="multi${five}">${rows.map(({ name, counts, now: failures, before }) => {
     const told = `${kindLabel(name)}: ${counted(failures, "failed build")} on ${daysName(period, now)}${isKnown ? `, ${grouped(before)} before` : ""}`;
-    const look = isKnown && isMore(failures, before) ? "m-bad" : "m-ink";
+    const look = isKnown && changeOf({ now: failures, before }, finished) > 0 ? "m-bad" : "m-ink";
     return html`<li><span><a href="${href(name)}">${kindLabel(name)}</a>
       ${small && html`<small>${small(name)}</small>`}</span>
       ${drawMiniBars({ counts, most, height: HEIGHT, told, look, now })}
       <span class="n">${grouped(failures)}${isKnown && html`<small>${grouped(before)} before</small>`}</span>
       ${more && html`<span class="n">${more.cell(name)}</span>`}
-      <span>${isKnown && renderCountChange(failures, before)}</span></li>
+      <span>${isKnown && renderShareChange({ now: failures, before }, finished)}</span></li>
 `;
   })}</ul>`;
 }

@@ -1,13 +1,14 @@
 import { sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/text.ts";
+import { counted } from "../../base/text.ts";
 import { ask, inline, onPage, relation } from "../../report/ask.ts";
 import type { Asks } from "./answers.ts";
+import { sharesWords, WIDER } from "./changes.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { buildHref, withQuery } from "./links.ts";
 import { momentMs, when } from "./marks.ts";
 import { dayNumber, dayText } from "./period.ts";
 
-/** An error line that came more often in the last 24 hours than chance explains, in many projects. */
+/** An error line that more of the builds of the last 24 hours failed with than chance explains, in many projects. */
 export interface RisingLine {
   readonly error_line_id: string;
   readonly error_line: string;
@@ -16,6 +17,9 @@ export interface RisingLine {
   readonly failures: number;
   /** In the 28 days before. */
   readonly failures_before: number;
+  /** All builds that finished in each of them. */
+  readonly finished: number;
+  readonly finished_before: number;
   /** The trigger and the id of the first build of the 24 hours. */
   readonly since: string;
   readonly first_build_id: string;
@@ -37,10 +41,14 @@ export function risingWords(one: RisingLine, now: Date, isNow: boolean): string 
 }
 
 /** Says how often it came before. */
-const beforeWords = ({ failures, failures_before: before }: RisingLine): string =>
-  before === 0
-    ? `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`
-    : `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
+const beforeWords = (one: RisingLine): string =>
+  one.failures_before === 0
+    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before.`
+    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}.`;
+
+/** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
+export const risenWords = (one: RisingLine): string =>
+  `${sharesWords({ now: one.failures, before: one.failures_before }, { now: one.finished, before: one.finished_before })} of the finished builds in the 28 days before`;
 
 /** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines. */
 export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
@@ -71,19 +79,21 @@ const date = relation("dim_dates");
 const FEWEST_PROJECTS = 5;
 /** With fewer days nothing can be called usual. */
 const FEWEST_DAYS = 7;
-/** A weekday may have twice the failures of another. */
+/** A weekday may have twice the share of another. */
 const MARGIN = 2;
 const MOST_LINES = 20;
 
 /**
- * The error lines that hit many projects in the 24 hours up to `at`, and came more often than chance explains, by how often
- * they came in the 28 days before, or in as many whole days as are known.
+ * The error lines that hit many projects in the 24 hours up to `at`, and of which the share of the finished builds rose by more than
+ * chance explains since the 28 days before, or since as many as are known: by the interval of `changeOf`.
  */
 export function askForRising(at: Date): Asks<RisingLine> {
   const now = sql`${at.toISOString()}::timestamptz`;
   const isLast = sql`${build.triggered_at} > ${now} - interval '24 hours'`;
+  const ofDays = sql`${build.triggered_on} >= (${now} - interval '29 days')::date
+    and ${build.triggered_at} > ${now} - interval '29 days' and ${build.triggered_at} <= ${now}`;
   return ask`
-select lately.*, ${known.error_line}
+select lately.*, ${known.error_line}, finished, finished_before
 from (
   select ${build.error_line_id}, count(*) filter (where ${isLast}) as failures, count(*) filter (where not ${isLast}) as failures_before,
     count(distinct ${build.project_id}) filter (where ${isLast} and ${build.project_id} <> '-1') as projects,
@@ -91,8 +101,7 @@ from (
     (array_agg(${build.build_id} order by ${build.triggered_at}, ${build.build_id}) filter (where ${isLast}))[1] as first_build_id
   from ${build}
   where ${build.failed} = 1
-    and ${build.triggered_on} >= (${now} - interval '29 days')::date
-    and ${build.triggered_at} > ${now} - interval '29 days' and ${build.triggered_at} <= ${now}
+    and ${ofDays}
   group by ${build.error_line_id}
   having count(distinct ${build.project_id}) filter (where ${isLast} and ${build.project_id} <> '-1') >= ${inline(FEWEST_PROJECTS)}
 ) as lately
@@ -101,7 +110,17 @@ cross join (
   select least(28, floor(extract(epoch from ${now} - min(${date.day})::timestamp at time zone 'UTC') / 86400) - 1)::float8 as days
   from ${date}
 ) as history
+cross join (
+  select count(${build.succeeded}) filter (where ${isLast}) as finished, count(${build.succeeded}) filter (where not ${isLast}) as finished_before
+  from ${build}
+  where ${ofDays}
+) as ended
+cross join lateral (
+  select lately.failures / nullif(finished, 0)::float8 - failures_before / nullif(finished_before, 0)::float8 as by,
+    report.rate_difference_low(lately.failures, finished, failures_before, finished_before) as low
+) as difference
 where error_line is not null and days >= ${inline(FEWEST_DAYS)}
-  and report.wilson_low(lately.failures, lately.failures + failures_before) > ${inline(MARGIN)} / (days + ${inline(MARGIN)})
+  and by - ${inline(WIDER)} * (by - low) > 0
+  and lately.failures * finished_before > ${inline(MARGIN)} * failures_before * finished
 order by projects desc, failures desc, error_line_id${onPage`\nlimit ${inline(MOST_LINES)}`}`;
 }

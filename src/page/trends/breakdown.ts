@@ -4,7 +4,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
-import { type Count, outcomesOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
+import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
 import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
 import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
@@ -31,12 +31,14 @@ export const why = block({
   asks: (scope: TrendsScope) => ({ rows: askForKindsOf(scope), days: askForDays(scope) }),
   draw({ rows, days }, { period, choice: { since, until }, now }) {
     const kinds = kindsOf(rows, period);
+    const finished = finishedOf(days, period);
     return {
       title: "Why builds fail",
       count: grouped(sumIn(kinds, "now")),
-      empty: kinds.length === 0 && noFailures(outcomesOf(days, period)?.finished ?? 0),
+      empty: kinds.length === 0 && noFailures(finished.now),
       body: renderKindRows({
         kinds,
+        finished,
         period,
         href: (kind) => withQuery("/errors", { since, until, kind }),
         now,

@@ -5,9 +5,11 @@ import { ask, relation, where } from "../../report/ask.ts";
 import { type Asks, countIn } from "../parts/answers.ts";
 import { block, part } from "../parts/block.ts";
 import {
+  type BothPeriods,
   type Count,
+  changeOf,
   differenceOf,
-  isCountChance,
+  finishedOf,
   isSurelyLower,
   NO_BUILDS,
   type Outcomes,
@@ -15,9 +17,10 @@ import {
   outcomesOf,
   points,
   rateChange,
-  renderCountChange,
   renderCountStep,
+  renderShareChange,
   type SpanOutcomes,
+  sharesWords,
   shareWords,
 } from "../parts/changes.ts";
 import type { Verdict } from "../parts/document.ts";
@@ -88,24 +91,21 @@ export const trendsVerdict = part({
       sentence: `${start}, ${isChance ? "about as many as" : isBetter ? "more than" : "fewer than"} ${beforeLength} (${shareWords(before)}).`,
       evidence: [
         `${points(by)} points, ${isChance ? `${range} if chance is allowed for` : `surely ${range}: more than chance`}.`,
-        changeWords(kindsOf(kinds, period), isChance),
+        changeWords(kindsOf(kinds, period), finishedOf(days, period), isChance),
         ...events,
       ].join(" "),
     };
   },
 });
 
-function changeWords(kinds: readonly Kind[], isChance: boolean): string {
-  const changed = kinds
-    .filter((kind) => !isCountChance(kind.now, kind.before))
-    .toSorted((a, b) => b.now - b.before - (a.now - a.before));
+function changeWords(kinds: readonly Kind[], finished: BothPeriods, isChance: boolean): string {
+  const by = ({ now, before }: Kind) => now / finished.now - before / finished.before;
+  const changed = kinds.filter((kind) => changeOf(kind, finished) !== 0).toSorted((a, b) => by(b) - by(a));
   if (changed.length === 0) return "No kind of error changed by more than chance.";
   const words = changed
     .slice(0, MOST_KINDS)
-    .map(
-      ({ name, now, before }) => `“${kindLabel(name)}”, ${counted(now, "build")} against ${grouped(before)}`,
-    );
-  return `What ${isChance ? "did change" : "changed"}: ${words.join("; ")}.`;
+    .map((kind) => `“${kindLabel(kind.name)}”, ${sharesWords(kind, finished)}`);
+  return `What ${isChance ? "did change" : "changed"}, of the finished builds: ${words.join("; ")}.`;
 }
 
 /** The worst day or span, where it is worse than chance allows. */
@@ -160,6 +160,8 @@ export const compare = block({
         change: rateChange(after, before),
       };
     };
+    const finished = { now: countIn(these, "finished"), before: countIn(those, "finished") };
+    const stepOfShare = (now: number, before: number) => renderShareChange({ now, before }, finished);
     const count = (name: string, column: keyof PeriodRow, draw = renderCountStep): Measure => {
       const [after, before] = [countIn(these, column), countIn(those, column)];
       return { name, now: grouped(after), before: grouped(before), change: draw(after, before) };
@@ -174,7 +176,7 @@ export const compare = block({
           ]
         : []),
       count("Builds triggered", "builds"),
-      count(brokenWords(type), "broke", period.start - period.known < NEW_DAYS ? newStep : renderCountChange),
+      count(brokenWords(type), "broke", period.start - period.known < NEW_DAYS ? newStep : stepOfShare),
       count("Versions and formats that were fixed", "fixed"),
       rate("Fixed within a day of breaking", (row) =>
         countOf(row?.of_these_fixed_within_a_day, row?.broke_a_day_before_the_end),

@@ -72,7 +72,14 @@ const incident = {
 };
 const stale = { ...BROKEN, asOf: new Date("2026-11-21T03:02:00Z"), isStale: true };
 const LINE = { error_line_id: "1", error_line: "ImportError: No module named 'foo'" };
-const TODAY = { projects: 40, failures: 52, since: "2026-11-22 03:10:00+00", first_build_id: "7" };
+const TODAY = {
+  projects: 40,
+  failures: 52,
+  finished: 400,
+  finished_before: 9000,
+  since: "2026-11-22 03:10:00+00",
+  first_build_id: "7",
+};
 const rising = [{ ...LINE, ...TODAY, failures_before: 0 }];
 const SILENT_AT = Date.parse("2026-11-22T06:46:00Z");
 const silent: Arrivals = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differenceOf } from "../../../src/page/parts/changes.ts";
+import { changeOf, differenceOf, renderShareChange } from "../../../src/page/parts/changes.ts";
 
 const rate = (succeeded: number, finished: number) => ({ succeeded, finished });
 /** 56 of 70 against 48 of 80: the example of Newcombe (1998), method 10, has 0.0524 to 0.3339. */
@@ -38,5 +38,28 @@ describe("the difference of two rates", () => {
   it("is not known where nothing finished before or after", () => {
     expect(differenceOf(rate(0, 0), rate(1, 2))).toBeNull();
     expect(differenceOf(rate(1, 2), rate(0, 0))).toBeNull();
+  });
+});
+
+describe("a kind of error", () => {
+  const of = (now: number, before: number) => ({ now, before });
+  const wordsOf = (some: number[], finished: number[]) =>
+    String(renderShareChange(of(some[0] ?? 0, some[1] ?? 0), of(finished[0] ?? 0, finished[1] ?? 0)));
+
+  it("is no more where its share of the builds is as before, however many came", () => {
+    expect(changeOf(of(70, 35), of(700, 350))).toBe(0);
+    expect(wordsOf([70, 35], [700, 350])).toMatch(/delta chance.*no change/s);
+  });
+
+  it("rises where its share does, and fewer builds came", () => {
+    expect(changeOf(of(42, 70), of(140, 700))).toBe(1);
+    expect(wordsOf([42, 70], [140, 700])).toMatch(/delta bad.*\+200\u00a0%/s);
+    expect(changeOf(of(70, 42), of(700, 140))).toBe(-1);
+    expect(wordsOf([70, 42], [700, 140])).toMatch(/delta good.*−67\u00a0%/s);
+  });
+
+  it("has nothing to be compared with where nothing finished", () => {
+    expect(changeOf(of(5, 0), of(10, 0))).toBe(0);
+    expect(wordsOf([5, 0], [10, 0])).toContain("nothing to compare it with");
   });
 });
