@@ -121,6 +121,14 @@ describe("a state that nobody knows", () => {
     expect(await update(loading, { runId: 4 })).toMatchObject({ gained: [], lost: [] });
   });
 
+  test("is not final because of old builds that were seen in it only once", async ({ loading }) => {
+    const old = Array.from({ length: 12 }, (_, n) =>
+      wireBuild(`${n}`, { state: "expired", date: "2024-01-01T00:00:00" }),
+    );
+    await loading.load("build", old, { at: "2024-05-01T00:00:00.000Z" });
+    expect(await update(loading)).toMatchObject({ gained: [] });
+  });
+
   test("has no meaning where it is longer than a word", async ({ loading }) => {
     await stay(loading, 10, "x".repeat(3000));
     expect(await update(loading)).toMatchObject({ gained: [], lost: [] });

@@ -15,7 +15,11 @@ with seen_left as (
   select sync.state_word(build.state) as state
   from sync.open_builds as open
   join mirror.builds as build on build.id = open.build_id
-  where open.vanished_at is null and open.seen_at - open.since >= :hours::int * interval '1 hour'
+  -- Since it was first seen in the state, and not since its date: it may have entered the state only then.
+  cross join lateral (
+    select not_after from mirror.build_transitions where build_id = open.build_id order by seq desc limit 1
+  ) as entered
+  where open.vanished_at is null and open.seen_at - entered.not_after >= :hours::int * interval '1 hour'
     and length(build.state) <= :longest::int
   group by 1
   having count(*) >= :builds::int
