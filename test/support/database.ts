@@ -28,9 +28,15 @@ export interface TestDatabaseOptions {
   max?: number;
 }
 
-/** A database of this worker that is empty, that nobody uses, and the connection to it. The global setup drops it. */
-type Left = Record<"name" | "url", string> & { sql: Sql | undefined };
-const left: Left[] = [];
+/** A database of this worker, and the connections to it. */
+type Made = Record<"name" | "url", string> & { sql: Sql | undefined };
+/** Those that are empty, and that nobody uses, with the number of their connections. The global setup drops them. */
+const left: (Made & { max: number })[] = [];
+
+function takeLeft(max: number): Made | undefined {
+  const place = left.findLastIndex((one) => one.max === max);
+  return place < 0 ? undefined : left.splice(place, 1)[0];
+}
 
 /**
  * A fresh database of its own on the server that the global setup chose: a copy of the template, or one that an earlier test left, whose
@@ -39,13 +45,11 @@ const left: Left[] = [];
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { migrated = true, copyOf, max = 1 } = options;
   const isPlain = migrated && copyOf === undefined;
-  const database = (isPlain ? left.pop() : undefined) ?? (await create(migrated, copyOf));
-  // One connection is set back to what it was. Several end with the test, because nobody says which one has a lock.
-  const used: Pick<Left, "sql"> = max === 1 ? database : { sql: undefined };
+  const database = (isPlain ? takeLeft(max) : undefined) ?? (await create(migrated, copyOf));
   const release = async () => {
-    if (max > 1) await used.sql?.end({ timeout: 5 });
-    if (isPlain) database.sql ??= connect(database.url, AS_TEST);
-    if (database.sql && isPlain && (await empty(database.sql).catch(() => false))) left.push(database);
+    database.sql ??= isPlain ? connect(database.url, { ...AS_TEST, max }) : undefined;
+    if (database.sql && isPlain && (await empty(database.sql, max).catch(() => false)))
+      left.push({ ...database, max });
     else {
       await endConnections(database.url);
       await database.sql?.end({ timeout: 5 });
@@ -60,8 +64,8 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   return {
     url: database.url,
     get sql() {
-      used.sql ??= connect(database.url, { ...AS_TEST, max });
-      return used.sql;
+      database.sql ??= connect(database.url, { ...AS_TEST, max });
+      return database.sql;
     },
     dispose,
     [Symbol.asyncDispose]: dispose,
@@ -73,7 +77,7 @@ const asAdmin = (...statements: string[]) =>
     for (const statement of statements) await sql.unsafe(statement);
   });
 
-async function create(migrated: boolean, copyOf: string | undefined): Promise<Left> {
+async function create(migrated: boolean, copyOf: string | undefined): Promise<Made> {
   const { adminUrl, template, strategy } = inject("databaseServer");
   const name = `${template}${randomBytes(4).toString("hex")}`;
   const source =
@@ -116,8 +120,12 @@ const DECLARED_STATES = Object.entries(BUILD_STATES)
   .map(([state, { stage, source }]) => `('${state}', '${stage}', ${isFinalStage(stage)}, '${source}')`)
   .join(", ");
 
-/** Empties a database as the template is, sets its connection back, and says whether it is like that then: not where a test made or changed more than rows. */
-async function empty(sql: Sql): Promise<boolean> {
+/**
+ * Empties a database as the template is, sets its connection back, and says whether it is like that then: not where a test made or changed
+ * more than rows. Fails where one of several connections is still at work, or has a lock that only it can give back.
+ */
+async function empty(sql: Sql, max: number): Promise<boolean> {
+  const isOurs = max > 1 ? `application_name = '${AS_TEST.applicationName}'` : "false";
   const results = await sql.unsafe<{ print: string }[][]>(`
     discard temp;
     reset session authorization;
@@ -128,9 +136,14 @@ async function empty(sql: Sql): Promise<boolean> {
     declare
       names text;
     begin
+      if exists (select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and ${isOurs}
+        and (state <> 'idle' or pid in (select pid from pg_locks where locktype = 'advisory')))
+      then
+        raise exception 'a connection of the test is not free';
+      end if;
       perform pg_terminate_backend(pid, 5000) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-        and (state <> 'idle' or not starts_with(application_name, '${KEPT}'));
+        and (state <> 'idle' or not (${isOurs} or starts_with(application_name, '${KEPT}')));
       set local lock_timeout = '5s';
       set local session_replication_role = replica;
       select string_agg(oid::regclass::text, ', ') into names from pg_class
