@@ -1,7 +1,6 @@
 /** Single pages of the list of builds, below its head: each is stored, and says what lies between its dates. */
 import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
-import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
@@ -11,6 +10,7 @@ import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
 import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
 import { findMovedDates } from "./moved-dates.ts";
+import type { PagesEnd } from "./read-pages.ts";
 import type { ListOptions, ListRun, SearchEnd } from "./reading.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
@@ -39,7 +39,7 @@ export async function findDifferences(
   run: ListRun,
   list: ListOptions,
   { top, budget, first, unshown, missing, counts, seen }: SearchOptions,
-): Promise<SearchEnd & { counts: WalkCounts }> {
+): Promise<SearchEnd & Pick<PagesEnd, "counts" | "oldestAt">> {
   const { client, patience, sql, signal, log } = run;
   const source = createPageSource({ client, resource: "build", lookAhead: 0, signal });
   const settled = settlePages(run, list, { counts, seen, memory: null });
@@ -105,7 +105,7 @@ export async function findDifferences(
   }
   const facts = { requests, is_done: isDone, missing: missing.noted, dates_moved: hasMoved };
   log.info(facts, "searched the builds for differences");
-  return { requests, isDone, counts: settled.counts };
+  return { requests, isDone, counts: settled.counts, oldestAt: settled.oldestAt };
 }
 
 /** Null for a page that does not show its order, or not all of itself, or contradicts its count. */

@@ -1,3 +1,4 @@
+import { earlierOf } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds } from "../../store/ledger/rounds.ts";
@@ -51,7 +52,7 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   return {
     // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
-    start,
+    start: { ...start, startedAt: earlierOf(start.startedAt, read.oldestAt) },
     brokenBy,
     moved,
     seen: course.seen,

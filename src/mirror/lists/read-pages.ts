@@ -3,10 +3,12 @@ import type { WalkOutcome } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
 import type { Walk } from "../walk/walk.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
-import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
+import { type SettlePagesOptions, settlePages, type WalkProgress } from "./settle-pages.ts";
 
 /** The end of a walk and its pages. The checkpoint is the place behind those that are stored. */
-export type PagesEnd = Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">;
+export interface PagesEnd
+  extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">,
+    Pick<WalkProgress, "oldestAt"> {}
 
 interface ReadPagesOptions extends SettlePagesOptions {
   /** Looks at a page before it is stored. False ends the walk without it. */
@@ -25,8 +27,8 @@ export async function readPages(
   const moved = { up: 0, down: 0 };
   let counted: number | null = null;
   const end = (outcome: WalkOutcome, brokenBy: UpstreamError | null): PagesEnd => {
-    const { counts, checkpoint } = settled;
-    return { outcome, brokenBy, moved, counts, checkpoint };
+    const { counts, checkpoint, oldestAt } = settled;
+    return { outcome, brokenBy, moved, counts, checkpoint, oldestAt };
   };
   const notWhole = (reason: string | null, totalCount: number | null): WalkOutcome => ({
     walk: "not_whole",
