@@ -56,3 +56,7 @@ export function createZoneOffset(timeZone: string): (moment: Date) => number {
     return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) + 0;
   };
 }
+
+/** The earlier of two moments, as it was written. */
+export const earlierOf = (one: string, other: string | null): string =>
+  other !== null && Date.parse(other) < Date.parse(one) ? other : one;

@@ -62,6 +62,18 @@ const ended =
   (id: string, hour: number, rest: Partial<Build> = {}): Build => ({ id, hour, success, ...rest });
 const [good, bad] = [ended(true), ended(false)];
 
+describe("an id that was given to another build", () => {
+  it("breaks the project once more", async () => {
+    await run(good("100", 1));
+    await look();
+    await run(bad("101", 2));
+    expect(await look()).toEqual(["broke/101"]);
+    await sql`update mirror.builds set date = date + interval '2 hours', life = 2 where id = '101'`;
+    await run(good("102", 3), bad("101", 4));
+    expect(await look()).toEqual(["broke/101/2"]);
+  });
+});
+
 describe("a project that nobody wants to hear of", () => {
   it("is noted only where its slug is one of those, or fits a pattern", async () => {
     await run(good("100", 1));

@@ -64,6 +64,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         reason,
         totalCount: outcome.totalCount,
         counts,
+        oldestAt: start.startedAt,
         checkpoint: reading.checkpoint,
         finishedAt,
         unstored,

@@ -1,7 +1,7 @@
 /** Single pages of the list of builds, below its head: each is stored, and says what lies between its dates. */
 import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
-import type { ServiceGap, WalkCounts } from "../../store/ledger/run-ledger.ts";
+import type { ServiceGap } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
@@ -11,6 +11,7 @@ import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
 import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
 import { findMovedDates } from "./moved-dates.ts";
+import type { PagesEnd } from "./read-pages.ts";
 import type { ListOptions, ListRun, SearchEnd } from "./reading.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
 
@@ -31,8 +32,7 @@ interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
   budget: number;
 }
 
-interface FoundDifferences extends SearchEnd {
-  counts: WalkCounts;
+interface FoundDifferences extends SearchEnd, Pick<PagesEnd, "counts" | "oldestAt"> {
   /** The records that the service counts behind the end of its list. Null where no page showed the end. */
   beyondEnd: number | null;
 }
@@ -126,7 +126,7 @@ export async function findDifferences(
   }
   const facts = { requests, is_done: isDone, missing: missing.noted, dates_moved: hasMoved };
   log.info(facts, "searched the builds for differences");
-  return { requests, isDone, beyondEnd, counts: settled.counts };
+  return { requests, isDone, beyondEnd, counts: settled.counts, oldestAt: settled.oldestAt };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { earlierOf } from "../../base/clock.ts";
 import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -22,7 +23,7 @@ import { collectUnshown, describeHeld, findHeld, forgetMissing, mostMissing } fr
 import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findPageSize } from "./page-sizes.ts";
 import { beginCourse } from "./read-list.ts";
-import { readPages } from "./read-pages.ts";
+import { type PagesEnd, readPages } from "./read-pages.ts";
 import { readRound } from "./read-round.ts";
 import type { HeadFindings, ListOptions, ListRun, Reading, RoundNight, SearchEnd } from "./reading.ts";
 import { emptyCounts } from "./summary.ts";
@@ -40,6 +41,7 @@ type HeadReading = Reading & { head: HeadFindings };
 /** One reading of the head. */
 interface Head
   extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "repeated">,
+    Pick<PagesEnd, "oldestAt">,
     Pick<HeadFindings, "distrust"> {
   counts: WalkCounts;
   /** The count of its first page. New records that come during the reading are above it: the next run reads them. */
@@ -90,6 +92,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     readings: 0,
     /** The requests that are left for searches. */
     budget: search.most,
+    oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
     night: null as RoundNight | null,
@@ -110,6 +113,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       joinedRunId,
     });
     soFar.counts = head.counts;
+    soFar.oldestAt = earlierOf(soFar.oldestAt, head.oldestAt);
     return head.distrust === null ? comparing(head, await compare(head)) : distrusting(head, head.distrust);
   }
 
@@ -151,7 +155,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const most = Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE));
     const budget = Math.min(soFar.budget, most);
     await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
-    const { counts, requests, isDone, beyondEnd } = await findDifferences(run, list, {
+    const { counts, oldestAt, requests, isDone, beyondEnd } = await findDifferences(run, list, {
       first: firstRequest(listPath, limit),
       counts: soFar.counts,
       gap: soFar.gap,
@@ -162,6 +166,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     });
     soFar.counts = counts;
     soFar.beyondEnd = beyondEnd;
+    soFar.oldestAt = earlierOf(soFar.oldestAt, oldestAt);
     soFar.search = { requests: (soFar.search?.requests ?? 0) + requests, isDone };
     soFar.budget = isDone ? budget - requests : 0;
     // Without a request all that was compared is of one reply.
@@ -222,7 +227,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     { outcome, ...found }: Judgement & Pick<HeadFindings, "causes" | "night" | "search">,
   ): HeadReading {
     return {
-      start,
+      start: { ...start, startedAt: soFar.oldestAt },
       outcome,
       brokenBy,
       seen,

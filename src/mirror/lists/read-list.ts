@@ -1,3 +1,4 @@
+import { earlierOf } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { counted as countOf } from "../../base/text.ts";
 import { firstRequest, requestText } from "../../resources/page-request.ts";
@@ -57,16 +58,11 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
     seen: course.seen,
     ...(rests && { shift: await findShift(run, list, rests.counted) }),
     // A walk that has rested once may rest again, whatever stops it.
-    save: (tx, { counts: soFar, checkpoint, at, totalCount }) =>
-      saveProgress(
-        tx,
-        runId,
-        resource,
-        soFar,
-        checkpoint && { ...checkpoint, ...(rests && { rests: { counted: totalCount } }) },
-        at,
-        totalCount,
-      ),
+    save: (tx, { counts: soFar, checkpoint, ...progress }) => {
+      const { totalCount } = progress;
+      const place = checkpoint && { ...checkpoint, ...(rests && { rests: { counted: totalCount } }) };
+      return saveProgress(tx, runId, resource, soFar, { ...progress, checkpoint: place });
+    },
     async onPage(page) {
       if (resource !== "build" || page.seq > 0) return;
       const moved = await noteMovedDates(run, page);
@@ -79,7 +75,7 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   return {
     // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
-    start,
+    start: { ...start, startedAt: earlierOf(start.startedAt, read.oldestAt) },
     brokenBy,
     moved,
     seen: course.seen,

@@ -3,10 +3,12 @@ import type { WalkOutcome } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
 import type { Walk } from "../walk/walk.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
-import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
+import { type SettlePagesOptions, settlePages, type WalkProgress } from "./settle-pages.ts";
 
 /** The end of a walk and its pages. The checkpoint is the place behind those that are stored. */
-export interface PagesEnd extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint"> {
+export interface PagesEnd
+  extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "counts" | "checkpoint">,
+    Pick<WalkProgress, "oldestAt"> {
   /** The newest count of the service; null where it has none. */
   counted: number | null;
 }
@@ -28,8 +30,8 @@ export async function readPages(
   const moved = { up: 0, down: 0 };
   let counted: number | null = null;
   const end = (outcome: WalkOutcome, brokenBy: UpstreamError | null): PagesEnd => {
-    const { counts, checkpoint } = settled;
-    return { outcome, brokenBy, moved, counts, checkpoint, counted };
+    const { counts, checkpoint, oldestAt } = settled;
+    return { outcome, brokenBy, moved, counts, checkpoint, oldestAt, counted };
   };
   const notWhole = (reason: string | null, totalCount: number | null): WalkOutcome => ({
     walk: "not_whole",

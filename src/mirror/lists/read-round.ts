@@ -3,15 +3,10 @@
  * the records that it has covered. So what the head and the counts cannot show is met within the days of a round. The
  * proof is that of any walk (`course.ts`): it does not ask that a walk be quick.
  */
-import { ageMs } from "../../base/clock.ts";
+import { ageMs, earlierOf } from "../../base/clock.ts";
 import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { endRound, findRound, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
-import {
-  type Checkpoint,
-  type ServiceGap,
-  saveProgress,
-  type WalkCounts,
-} from "../../store/ledger/run-ledger.ts";
+import { type ServiceGap, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
 import type { Course } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage } from "../walk/page.ts";
@@ -20,6 +15,7 @@ import { closeWhole } from "./close-walk.ts";
 import { gapOf, judgeEnd } from "./differences.ts";
 import { openList, walkList } from "./read-list.ts";
 import type { ListOptions, ListRun, Reading, RoundNight } from "./reading.ts";
+import type { WalkProgress } from "./settle-pages.ts";
 
 const DAY_MS = 86_400_000;
 /** Nights begin a little earlier or later. */
@@ -104,18 +100,15 @@ async function readPart(
   const mostPages = 4 * Math.ceil(most / limit) + SPARE_PAGES;
   const opened = await openList(run, list, round, { recent: head, mostPages });
   const { course, from, start, beganAt } = opened;
-  const nightsUntil = (walk: Walk): NightMark[] => [
+  type Place = Pick<WalkProgress, "checkpoint" | "totalCount" | "oldestAt">;
+  const nightsUntil = (walk: Walk, oldestAt: string | null): NightMark[] => [
     ...(from?.nights ?? []),
-    { startedAt: beganAt, ids: walk.first.slice(0, MARKS) },
+    { startedAt: earlierOf(beganAt, oldestAt), ids: walk.first.slice(0, MARKS) },
   ];
-  const keep = async (
-    tx: Sql | TransactionSql,
-    walk: Walk,
-    checkpoint: Checkpoint | null,
-    totalCount: number | null,
-  ) => {
+  const keep = async (tx: Sql | TransactionSql, walk: Walk, { checkpoint, totalCount, oldestAt }: Place) => {
     if (!checkpoint || totalCount === null) return;
-    const place = { ...start, records: course.seen.size, nights: nightsUntil(walk), checkpoint, totalCount };
+    const nights = nightsUntil(walk, oldestAt);
+    const place = { ...start, records: course.seen.size, nights, checkpoint, totalCount };
     await saveRound(tx, "build", place);
   };
   const { outcome, brokenBy, walk, ...read } = await walkList(run, list, opened, {
@@ -123,19 +116,19 @@ async function readPart(
     seen,
     most,
     ...(from && { shift: counted - from.totalCount }),
-    async save(tx, { counts: soFar, checkpoint, at, totalCount }, walk) {
-      await saveProgress(tx, runId, "build", soFar, null, at, totalCount);
-      await keep(tx, walk, checkpoint, totalCount);
+    async save(tx, { counts: soFar, ...progress }, walk) {
+      await saveProgress(tx, runId, "build", soFar, { ...progress, checkpoint: null });
+      await keep(tx, walk, progress);
     },
   });
   // The last pages may have been skipped, with nothing to commit.
   if (outcome.walk === "head")
-    await patience("save the round", () => keep(sql, walk, read.checkpoint, outcome.totalCount));
+    await patience("save the round", () => keep(sql, walk, { ...read, totalCount: outcome.totalCount }));
   return {
     ...judgeEnd("build", outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
     brokenBy,
     start,
-    nights: nightsUntil(walk),
+    nights: nightsUntil(walk, read.oldestAt),
     passes: course.passes,
     covers: course.covers,
     seen: course.seen,
@@ -167,13 +160,14 @@ function partOf(round: Round | null, facts: { days: number; counted: number; now
 
 /** Says whether the round is over, since when every record was read, and by which nights the next round knows that. */
 export function endNight(earlier: readonly NightMark[], reading: NightReading) {
-  const { outcome, brokenBy, isAllRead, passes, start } = reading;
+  const { outcome, brokenBy, isAllRead, passes } = reading;
   const isOver = outcome.walk !== "head" && brokenBy === null;
   if (!isOver) return { isOver, readSince: sinceOf(earlier, reading), nights: earlier };
   if (!isAllRead) return { isOver, readSince: null, nights: earlier };
   // A second pass reads in other places than the nights of the first one say.
-  const nights = passes === 1 ? reading.nights : [{ startedAt: start.startedAt, ids: [] }];
-  return { isOver, readSince: start.startedAt, nights };
+  const readSince = oldestOf(reading.nights);
+  const nights = passes === 1 || readSince === null ? reading.nights : [{ startedAt: readSince, ids: [] }];
+  return { isOver, readSince, nights };
 }
 
 /**
@@ -181,12 +175,15 @@ export function endNight(earlier: readonly NightMark[], reading: NightReading) {
  * night or a later one of the round before has read it. Null where nothing is known.
  */
 function sinceOf(earlier: readonly NightMark[], { covers, passes }: NightReading): string | null {
-  const [first] = earlier;
   // The last date that is covered may have another record. With two dates of a night covered, the first is not the last.
   const isMet = ({ ids }: NightMark) => ids.filter(covers).length > 1;
-  const met = passes === 1 ? earlier.findLast(isMet) : undefined;
-  return met?.startedAt ?? first?.startedAt ?? null;
+  const met = passes === 1 ? earlier.findLastIndex(isMet) : 0;
+  return oldestOf(earlier.slice(Math.max(0, met)));
 }
+
+/** The earliest begin: a later night may have had older replies, from a cache. Null without nights. */
+const oldestOf = (nights: readonly NightMark[]): string | null =>
+  nights.reduce<string | null>((oldest, { startedAt }) => earlierOf(startedAt, oldest), null);
 
 /** Notes what a whole round did not show, as after any whole walk. */
 async function closeRound(

@@ -23,6 +23,8 @@ export interface WalkProgress {
   checkpoint: Checkpoint | null;
   at: string;
   totalCount: number | null;
+  /** When the oldest reply was asked for. One of a cache is as old as its `Age` says. */
+  oldestAt: string | null;
 }
 
 export interface SettlePagesOptions {
@@ -45,6 +47,8 @@ interface SettledPages {
   readonly counts: WalkCounts;
   /** Where the walk can resume after the committed pages; null when it cannot. */
   readonly checkpoint: Checkpoint | null;
+  /** See `WalkProgress`. Null before the first page. */
+  readonly oldestAt: string | null;
   /** Takes the next page of the walk. Throws the error of an earlier batch. */
   add(page: Page): Promise<void>;
   /** Waits until all pages are committed. Always await it: nothing may be written after a walk. */
@@ -61,12 +65,13 @@ export function settlePages(
   const { memory, seen } = options;
   const save =
     options.save ??
-    ((tx: Sql | TransactionSql, { counts, checkpoint, at, totalCount }: WalkProgress) =>
-      saveProgress(tx, runId, resource, counts, checkpoint, at, totalCount));
+    ((tx: Sql | TransactionSql, { counts, ...progress }: WalkProgress) =>
+      saveProgress(tx, runId, resource, counts, progress));
   const inOrder = createPageOrder();
   let counts = options.counts;
   const countRecords = run.meters?.runs.followWalk(resource, counts);
   let checkpoint: Checkpoint | null = null;
+  let oldestMs = Number.POSITIVE_INFINITY;
   let savedAt = 0;
   let isFailed = false;
   let latest = Promise.resolve();
@@ -81,6 +86,8 @@ export function settlePages(
     memory ? MAX_BATCH_PAGES : 1,
     room.isOverdrawn,
   );
+
+  const oldestAt = () => (oldestMs === Number.POSITIVE_INFINITY ? null : new Date(oldestMs).toISOString());
 
   async function settle(earlier: Promise<void>, pages: readonly OrderedPage[]): Promise<void> {
     const last = pages.at(-1);
@@ -98,6 +105,7 @@ export function settlePages(
       checkpoint: behind,
       at,
       totalCount: meta.totalCount,
+      oldestAt: oldestAt(),
     });
     let settled: WalkCounts | undefined;
     try {
@@ -166,6 +174,7 @@ export function settlePages(
   return {
     async add(page) {
       room.hold(page.bytes);
+      oldestMs = Math.min(oldestMs, page.askedAt.getTime());
       for (const id of page.ids) seen.add(id);
       // The page was just parsed. What waits for a socket, such as loading, goes between the two.
       if (page.records) await nextTurn();
@@ -178,6 +187,9 @@ export function settlePages(
     },
     get checkpoint() {
       return checkpoint;
+    },
+    get oldestAt() {
+      return oldestAt();
     },
   };
 }

@@ -150,7 +150,9 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const onOneSide = record === null ? "the service has no such record" : "it is not here";
     const why = isOnBothSides ? "the service shows another one than was read" : onOneSide;
     // The service has not changed it since the first look, and the mirror has read its list.
-    const isRead = Date.parse(readSince ?? "") > Date.parse(at) + replicaLagMs;
+    const readMs = Date.parse(readSince ?? "");
+    // A reply of a cache may be from before that reading, which is not wrong where it shows what came later.
+    const isRead = readMs > Date.parse(at) + replicaLagMs && askedAt.getTime() >= readMs;
     const isOlder = !changedAt || Date.parse(changedAt) <= askedAt.getTime();
     const isProven = isAsBefore && isRead && isOlder && (record !== null || withDetails.has(resource));
     return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);

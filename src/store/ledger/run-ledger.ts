@@ -167,12 +167,18 @@ export async function saveProgress(
   runId: number,
   resource: Resource,
   counts: WalkCounts,
-  checkpoint: Checkpoint | null,
-  at: string,
-  totalCount: number | null,
+  { checkpoint, ...progress }: SavedProgress,
 ): Promise<void> {
   const kept = checkpoint && JSON.stringify(checkpoint);
-  await saveWalk(tx, runId, resource, { ...GOES_ON, ...counts, checkpoint: kept, at, totalCount });
+  await saveWalk(tx, runId, resource, { ...GOES_ON, ...counts, ...progress, checkpoint: kept });
+}
+
+interface SavedProgress {
+  checkpoint: Checkpoint | null;
+  at: string;
+  totalCount: number | null;
+  /** When its oldest reply was asked for: a walk began no later. Null where that is not known. */
+  oldestAt: string | null;
 }
 
 async function saveWalk(
@@ -199,6 +205,8 @@ interface WalkEnd {
   totalCount: number | null;
   finishedAt: string;
   counts: WalkCounts;
+  /** As for a walk that goes on. @default null */
+  oldestAt?: string | null;
   /** Null for a walk that came to its end. */
   checkpoint: Checkpoint | null;
   unstored: number | null;
@@ -217,7 +225,7 @@ export async function finishWalk(
   tx: TransactionSql | Sql,
   runId: number,
   resource: Resource,
-  { counts, checkpoint, night, search, gap, held = null, readSince = null, ...end }: WalkEnd,
+  { counts, checkpoint, night, search, gap, held = null, readSince = null, oldestAt = null, ...end }: WalkEnd,
 ): Promise<void> {
   await saveWalk(tx, runId, resource, {
     ...end,
@@ -227,6 +235,7 @@ export async function finishWalk(
     unshown: gap?.unshown ?? null,
     repeated: gap?.repeated ?? null,
     held,
+    oldestAt,
     readSince,
     roundRecords: night?.records ?? null,
     roundReason: night?.reason ?? null,

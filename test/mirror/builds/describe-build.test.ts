@@ -69,6 +69,14 @@ describe("describeBuild", () => {
     expect(quarantine).toMatchObject({ left: 0, shown: [{ label: "row 1" }] });
   });
 
+  test("says that its id was another build's before", async () => {
+    await using told = await createToldBuild();
+    expect((await describeTold(told.sql)).facts.map(({ label }) => label)).not.toContain("life");
+    await told.sql`update mirror.builds set life = 2`;
+    const facts = (await describeTold(told.sql)).facts.find(({ label }) => label === "life");
+    expect(facts?.lines).toEqual([[expect.stringMatching(/^2: the service has given this id again;/)]]);
+  });
+
   test("claims no moment where nothing is known", async () => {
     await using told = await createToldBuild();
     await told.sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`;

@@ -133,7 +133,12 @@ describe("a walk", () => {
     await startWalk(sql, runId, "user", from(runId, at(1)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
-    await saveProgress(sql, runId, "build", counts, checkpoint, at(2), 60);
+    await saveProgress(sql, runId, "build", counts, {
+      checkpoint,
+      at: at(2),
+      totalCount: 60,
+      oldestAt: null,
+    });
     // A reader of the first sync wants to know how far it is.
     const [build] = await sql`select total_count from sync.walks where resource = 'build'`;
     expect(build?.total_count).toBe(60);
@@ -157,7 +162,12 @@ describe("a walk", () => {
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
       await startWalk(sql, runId, resource, from(runId, at(1)), none, null);
-      await saveProgress(sql, runId, resource, counts, checkpoint, at(2), 60);
+      await saveProgress(sql, runId, resource, counts, {
+        checkpoint,
+        at: at(2),
+        totalCount: 60,
+        oldestAt: null,
+      });
     }
     await finishWalk(sql, runId, "user", { ...end, walk: "whole" });
     await finishWalk(sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
@@ -197,7 +207,12 @@ describe("a run that another one has closed", () => {
     const runId = await startBuilds();
     await openRun(sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
-    const saving = saveProgress(sql, runId, "build", counts, checkpoint, at(2), 60);
+    const saving = saveProgress(sql, runId, "build", counts, {
+      checkpoint,
+      at: at(2),
+      totalCount: 60,
+      oldestAt: null,
+    });
     await expect(saving).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     const ending = finishWalk(sql, runId, "build", { ...END, walk: "whole", checkpoint });
     await expect(ending).rejects.toBeInstanceOf(LockedError);
@@ -216,7 +231,12 @@ describe("a run that another one has closed", () => {
     const runId = await startBuilds();
     let taking: Promise<unknown> | undefined;
     await withTransaction(sql, async (tx) => {
-      await saveProgress(tx, runId, "build", counts, null, at(2), null);
+      await saveProgress(tx, runId, "build", counts, {
+        checkpoint: null,
+        at: at(2),
+        totalCount: null,
+        oldestAt: null,
+      });
       taking = openRun(sql, "full", at(2));
       const waits = () => sql`
         select from pg_locks join pg_stat_activity using (pid) where datname = current_database() and not granted`;

@@ -4,6 +4,7 @@ with run as (
   where run.id = :runId and status = 'running' for key share of lease
 )
 update sync.walks set
+  started_at = least(started_at, :oldestAt::timestamptz),
   pages = :pages, records = :records, inserted = :inserted, updated = :updated, unchanged = :unchanged,
   deleted = :deleted, restored = :restored, quarantined = :quarantined, total_count = :totalCount,
   checkpoint = :checkpoint::text::jsonb, checkpoint_at = :at,
