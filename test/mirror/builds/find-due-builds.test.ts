@@ -48,6 +48,13 @@ describe("an open build", () => {
     expect(await due(loading, 2 * DAY_MS + MINUTE_MS)).toEqual([{ id: "1", isStuck: false }]);
   });
 
+  test.for([null, "cancelled", " Finished"])("is never due where its state is %j", async (state, {
+    loading,
+  }) => {
+    await seeAt(loading, DAY_MS, "1", { state });
+    expect(await due(loading, 30 * DAY_MS)).toEqual([]);
+  });
+
   test("that the run has seen already is not due in it", async ({ loading }) => {
     await seeAt(loading, MINUTE_MS);
     const notSeenSince = new Date(TRIGGERED + MINUTE_MS);
