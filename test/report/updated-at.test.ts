@@ -96,7 +96,11 @@ describe("a copy by updated_at", () => {
   });
 
   test.each<[string, string, object]>([
-    ["rules of errors", "insert into report.error_rules (position, pattern, class) values (-1, '.', 'any')", { reclassify: true }],
+    [
+      "rules of errors",
+      "insert into report.error_rules (position, pattern, class) values (-1, '.', 'any')",
+      { reclassify: true },
+    ],
     [
       "logs",
       "update mirror.build_logs set error = 'fatal: other'; update mirror.builds set record_hash = '\\x09'",
