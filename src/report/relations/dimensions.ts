@@ -4,6 +4,9 @@ const RENAMED_AT =
   "When its slug or name last changed; where they never did, when this row was added, which is after first_seen_at. " +
   "project_changes shows which projects were renamed.";
 
+const FIRST_SEEN_AT =
+  "When the mirror first saw it. Up to known_since of its list, in freshness, that says nothing of when it was made.";
+
 export const DIMENSIONS = {
   dim_projects: declareRelation({
     answers:
@@ -21,7 +24,7 @@ export const DIMENSIONS = {
       published_on: "The UTC day on which it was created (pub_date).",
       is_listed: "False where the list hides it, and only references show it.",
       is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: "When the mirror first saw it.",
+      first_seen_at: FIRST_SEEN_AT,
       deleted_at: "When the mirror found it deleted; null while it exists.",
       theme: "The theme of its documentation.",
       programming_language:
@@ -53,7 +56,7 @@ export const DIMENSIONS = {
       is_uploaded: "Whether its documentation was uploaded, not built.",
       is_deleted:
         "True when the service no longer has it; its builds still count. A version of a deleted project may not be deleted itself.",
-      first_seen_at: "When the mirror first saw it.",
+      first_seen_at: FIRST_SEEN_AT,
       deleted_at: "When the mirror found it deleted; null while it exists.",
       kind:
         "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's " +

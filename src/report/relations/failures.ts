@@ -122,8 +122,8 @@ export const FAILURE_RELATIONS = {
   }),
   failing_projects: declareRelation({
     answers:
-      "Which projects fail now, since when, and what broke last? One row per project of failing_now, and one for all unknown " +
-      "projects: what is worst in it (its main documentation, then what worked before, then the longest), and how many series fail.",
+      "Which projects fail now, and what is worst in each? One row per project of failing_now, and one for all unknown " +
+      "projects: its worst series (main documentation first, then what worked before, then the longest), how many fail, and since when.",
     columns: {
       ...SERIES_COLUMNS,
       is_main: "Whether this is the main documentation: html of the default version.",
@@ -134,6 +134,8 @@ export const FAILURE_RELATIONS = {
       main_failing_since: "When that began to fail; null where it does not fail.",
       worked_before: "Whether any series that fails has ever succeeded.",
       newest_failing_since: "When the newest of its failures began.",
+      oldest_failing_since:
+        "When the oldest of its failures began: failing_since is that of the worst series, and may be later.",
     },
     key: ["project_id"],
     time: { column: "newest_failing_since", span: "moment" },
@@ -150,7 +152,8 @@ export const FAILURE_RELATIONS = {
     ],
   }),
   project_states: declareRelation({
-    answers: "Which projects are good, and which fail? One row per project that the service still has.",
+    answers:
+      "Which projects are good, and which fail? One row per project that the service still has, with its worst failure and its last success.",
     columns: {
       ...PROJECT,
       project_name: "The project's name; the slug where it has none.",
@@ -166,6 +169,9 @@ export const FAILURE_RELATIONS = {
       ...RATE,
       last_triggered_at:
         "When its last build was triggered; null where it has no build, or none with a date.",
+      oldest_failing_since: "When the oldest of its failures began; null where nothing fails.",
+      last_succeeded_at:
+        "When its last build that succeeded was triggered, of whatever version and type; null where none did, or none with a date.",
     },
     key: ["project_id"],
     order: ["project_slug", "project_id"],
@@ -198,8 +204,8 @@ export const FAILURE_RELATIONS = {
   time_to_recover: declareRelation({
     answers:
       "How long until builds succeed again? One row for all streaks of failures, and one for each " +
-      "project, type and month, and for each two or three of them. It may be minutes older than the " +
-      "other answers.",
+      "project, type and month, and for each two or three of them. It is of " +
+      "freshness.expensive_refreshed_at.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",
@@ -216,7 +222,7 @@ export const FAILURE_RELATIONS = {
       p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
       p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
       closed_median_hours:
-        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours.",
+        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours. Null where none recovered.",
     },
     key: ["project_id", "type", "month"],
     nullable: ["project_id", "type", "month"],
@@ -291,7 +297,7 @@ export const FAILURE_RELATIONS = {
   incident_hours: declareRelation({
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +
-      "own rates predict. It may be minutes older than the other answers.",
+      "own rates predict. It is of freshness.expensive_refreshed_at.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",

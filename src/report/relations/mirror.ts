@@ -33,7 +33,7 @@ export const MIRROR_RELATIONS = {
       last_attempt_at: "When the last walk began, however it ended.",
       is_whole: "True when the last walk that ended was a good one.",
       records:
-        "Records that the service still has, when they were last counted: by a refresh, though not by each of several within minutes.",
+        "Records that the service still has, as of expensive_refreshed_at: several refreshes within minutes count them once.",
       deleted_records: "Records that it no longer has, of the same moment.",
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
@@ -69,6 +69,11 @@ export const MIRROR_RELATIONS = {
       refresh_failed_at:
         "When computing the answers failed; null once it has gone well. They are older than that, and the next try computes everything anew.",
       refresh_error: "Why it failed.",
+      known_since:
+        "When the first whole walk of its list ended, of those that are still in walks: what has a later first_seen_at came since then; " +
+        "what has an earlier one may have been there for years. Null before that walk.",
+      expensive_refreshed_at:
+        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours, backlog, and records here.",
     },
     key: ["resource"],
     order: ["resource"],

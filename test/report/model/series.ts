@@ -157,6 +157,7 @@ export function failingProjects(facts: readonly Fact[]): Row[] {
       main_failing_since: moments(main)[0] ?? null,
       worked_before: series.some((one) => one.last_succeeded_build_id !== null),
       newest_failing_since: moments(series).at(-1) ?? null,
+      oldest_failing_since: moments(series)[0] ?? null,
     };
   });
 }
@@ -336,6 +337,8 @@ export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] 
         stuck: own.filter(({ outcome }) => outcome === "stuck").length,
         ...rateOf(own),
         last_triggered_at: moments.length === 0 ? null : momentText(Math.max(...moments)),
+        oldest_failing_since: worst.get(id)?.oldest_failing_since ?? null,
+        last_succeeded_at: textOf(own.findLast((fact) => isSuccess(fact) && fact.at !== null)?.at),
       };
     });
 }

@@ -5,10 +5,11 @@ SELECT worst.project_id, worst.project_slug, worst.version_id, worst.version_slu
   worst.failing_since, worst.first_failed_build_id, worst.last_failed_at, worst.last_failed_build_id, worst.last_succeeded_at,
   worst.last_succeeded_build_id, worst.error_class, worst.error_fingerprint, worst.error_line,
   worst.failing, worst.failing_main > 0 AS is_main_failing, worst.main_failing_since, worst.worked > 0 AS worked_before,
-  worst.newest_failing_since
+  worst.newest_failing_since, worst.oldest_failing_since
 FROM (
   SELECT failing.*, (count(*) OVER project)::int AS failing, count(*) FILTER (WHERE is_main) OVER project AS failing_main,
     min(failing_since) FILTER (WHERE is_main) OVER project AS main_failing_since, max(failing_since) OVER project AS newest_failing_since,
+    min(failing_since) OVER project AS oldest_failing_since,
     count(last_succeeded_build_id) OVER project AS worked,
     row_number() OVER (
       PARTITION BY project_id

@@ -7,12 +7,14 @@ SELECT project.project_id, project.project_slug, project.project_name,
   coalesce(total.failing, 0)::int AS failing, total.failing_since, total.newest_failing_since, total.main_failing_since,
   coalesce(total.stuck, 0)::int AS stuck,
   coalesce(total.builds, 0) AS builds, coalesce(total.finished, 0) AS finished, coalesce(total.succeeded, 0) AS succeeded,
-  coalesce(total.failed, 0) AS failed, rate.success_rate, rate.success_rate_low, rate.success_rate_high, total.last_triggered_at
+  coalesce(total.failed, 0) AS failed, rate.success_rate, rate.success_rate_low, rate.success_rate_high, total.last_triggered_at,
+  total.oldest_failing_since, success.at AS last_succeeded_at
 FROM report.dim_projects AS project
 LEFT JOIN (
   SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
     sum(known) AS known, max(last_triggered_at) AS last_triggered_at, sum(stuck) AS stuck, sum(failing) AS failing,
-    max(failing_since) FILTER (WHERE is_worst) AS failing_since, max(failing_since) AS newest_failing_since, sum(main) AS main,
+    max(failing_since) FILTER (WHERE is_worst) AS failing_since, max(failing_since) AS newest_failing_since,
+    min(failing_since) AS oldest_failing_since, sum(main) AS main,
     max(failing_since) FILTER (WHERE main = 1) AS main_failing_since
   FROM (
     SELECT series.project_id, series.builds, series.finished, series.succeeded, series.failed,
@@ -36,5 +38,11 @@ LEFT JOIN (
   ) AS own
   GROUP BY project_id
 ) AS total ON total.project_id = project.project_id
+-- Its last success is one of the last day with one.
+LEFT JOIN LATERAL (
+  SELECT max(triggered_at) AS at FROM rollup.builds AS build
+  WHERE build.project_id = project.project_id AND build.succeeded = 1 AND build.triggered_on = (
+    SELECT max(day) FROM rollup.project_days WHERE project_days.project_id = project.project_id AND project_days.succeeded > 0)
+) AS success ON true
 CROSS JOIN LATERAL report.success_rate(total.succeeded, total.finished) AS rate
 WHERE NOT project.is_deleted AND project.project_id <> '-1';

@@ -24,7 +24,9 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
     SELECT (lists -> of.resource ->> 'wrong')::bigint FROM sync.checks WHERE lists ? of.resource ORDER BY id DESC LIMIT 1
   ) AS wrong,
   (SELECT failed_at FROM rollup.failed_refresh) AS refresh_failed_at,
-  (SELECT error FROM rollup.failed_refresh) AS refresh_error
+  (SELECT error FROM rollup.failed_refresh) AS refresh_error,
+  (SELECT min(finished_at) FROM sync.walks WHERE walks.resource = of.resource AND walk = 'whole') AS known_since,
+  (SELECT dear_refreshed_at FROM rollup.state) AS expensive_refreshed_at
 FROM rollup.resource_names AS of
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
