@@ -213,8 +213,10 @@ class Model {
       : (this.#open ?? { run: last.run, seen: last.asked });
     // A run's own difference is written when it ends.
     const then = seen.run === run ? null : this.#clocks.told(seen.run);
+    const fast = then ?? told;
     const isSetBack = then !== null && told.minMs > then.maxMs;
-    const at = seen.seen - (isSetBack ? told.maxMs - then.minMs : 0);
+    const setBack = isSetBack ? told.maxMs - then.minMs : 0;
+    const at = seen.seen - Math.max(setBack, fast.maxMs < 0 ? -fast.minMs : 0);
     const isSurelyBack = then !== null && told.minMs - then.maxMs >= 1000;
     const first = this.rows[0] as Row;
     const isSeen = at <= here && !(isBack && last.rule !== "last_seen");
@@ -359,7 +361,13 @@ async function play(loading: Loading, schedule: number): Promise<void> {
       if (!clocks.isTrue) continue;
       // The state that the reply showed was entered last before the reply was made.
       const entry = stateAt(life, replies.get(row.request)?.made ?? 0);
-      const entered = (entry?.truly ?? entry?.at ?? 0) + clocks.ours(row.run);
+      const change = entry?.truly ?? entry?.at ?? 0;
+      const entered = change + clocks.ours(row.run);
+      // It holds by the service's clock too, where that is behind ours.
+      const byService = change + Math.min(serviceAhead, clocks.ours(row.run));
+      expect(row.notBefore, `${life.id} ${row.to}, by the service`).toBeLessThanOrEqual(
+        clocks.told(row.run) ? byService : entered,
+      );
       expect(row.notBefore, `${life.id} ${row.to}`).toBeLessThanOrEqual(entered);
       expect(entered, `${life.id} ${row.to}`).toBeLessThanOrEqual(row.notAfter);
     }

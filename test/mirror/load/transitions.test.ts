@@ -184,6 +184,18 @@ describe("a build's states", () => {
     expect((await stored(loading))[1]).toMatchObject(building);
   });
 
+  test.each([
+    ["surely", { minMs: -120_400, maxMs: -119_700 }, "2024-05-15 11:57:59.6+00"],
+    ["perhaps", { minMs: -700, maxMs: 200 }, "2024-05-15 12:00:00+00"],
+  ])("hold by the service's clock too, where ours was %s ahead at both sights", async (_, clock, not_before) => {
+    await using loading = await setUpLoading({ clockAhead: () => clock });
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
+    loading.nextRun({ clockAhead: () => clock });
+    await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
+    const building = { not_before, not_after: "2024-05-15 12:01:00+00", anomaly: null };
+    expect((await stored(loading))[1]).toMatchObject(building);
+  });
+
   test("are recorded whatever the service's clock shows", async () => {
     await using loading = await setUpLoading({
       clockAhead: () => ({ minMs: 7975 * 31_556_952_000, maxMs: 7975 * 31_556_952_000 + 500 }),

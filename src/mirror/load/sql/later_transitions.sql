@@ -58,13 +58,20 @@ cross join lateral (
     case when is_back then last.previous_run_id when open.build_id is null then last.run_id else open.run_id end as run_id,
     case when is_back then last.previous_request when open.build_id is null then last.request else open.request end as request
 ) as sighted
--- The service's clock shows how far our clock may have been set back since that run.
+-- The service's clock shows how far our clock may have been set back since that run, and how far it was ahead in it.
 left join sync.runs as sighted_by on sighted_by.id = sighted.clock_run_id
 cross join lateral (
-  select :minMs::float8 - sighted_by.clock_ahead_max_ms as surely_back, sighted.run_id, sighted.request,
-    sighted.at - case when :minMs::float8 > sighted_by.clock_ahead_max_ms
-      then least(:maxMs::float8 - sighted_by.clock_ahead_min_ms, :longestDifferenceMs::float8) else 0
-    end * interval '1 ms' as at
+  select
+    case when clock.minMs > sighted_by.clock_ahead_max_ms then clock.maxMs - sighted_by.clock_ahead_min_ms end as back,
+    -- Of a run that has not ended nothing is stored yet. It is not named: many services are some seconds behind.
+    case when coalesce(sighted_by.clock_ahead_max_ms, clock.maxMs) < 0
+      then - coalesce(sighted_by.clock_ahead_min_ms, clock.minMs) end as fast,
+    clock.minMs - sighted_by.clock_ahead_max_ms as surely_back
+  from (select :minMs::float8, :maxMs::float8) as clock (minMs, maxMs)
+) as moved
+cross join lateral (
+  select moved.surely_back, sighted.run_id, sighted.request,
+    sighted.at - least(coalesce(greatest(moved.back, moved.fast), 0), :longestDifferenceMs::float8) * interval '1 ms' as at
 ) as previous
 cross join lateral (
   select case
