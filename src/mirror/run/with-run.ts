@@ -33,6 +33,7 @@ import { NOTHING_UNFINISHED } from "../lists/summary.ts";
 import { updateBuildStates } from "../load/build-states.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
+import { isKnownFinal } from "../load/record-transitions.ts";
 import { closeRun, isSomethingRead, type RunResult } from "./close-run.ts";
 import { startHeart } from "./heart.ts";
 import type { OpenRun } from "./open-run.ts";
@@ -156,16 +157,7 @@ async function runWithLease(
     unfinished: { ...NOTHING_UNFINISHED },
   };
   const losses = { damaged: createDamaged(log), refused: 0, emptied: 0 };
-  // The first thing that a run writes: by it the loader and the reports know which builds have ended.
-  const { isFinal, gained, lost } = await patience("store the states of builds", () =>
-    updateBuildStates(sql, {
-      runId,
-      finalStates: settings.finalStates,
-      isLearning: kind !== "watch",
-      assertMayWrite: lease.assertHolds,
-    }),
-  );
-  if (gained.length + lost.length > 0) log.info({ gained, lost }, "builds end in other states than before");
+  let isFinal = isKnownFinal;
   const loader = createLoader({
     sql,
     runId,
@@ -176,7 +168,7 @@ async function runWithLease(
     sourceTimezone: settings.sourceTimezone,
     replicaLagMs: settings.replicaLagMs,
     clockAhead: client.clockAhead,
-    isFinal,
+    isFinal: (state) => isFinal(state),
     assertMayWrite: lease.assertHolds,
     meter: meters?.store,
   });
@@ -199,6 +191,7 @@ async function runWithLease(
   };
   const { ending } = run;
   try {
+    isFinal = await storeBuildStates(run, kind, settings.finalStates);
     await work(run);
   } catch (reason) {
     ending.error = stopOr(reason, options.signal);
@@ -230,6 +223,20 @@ async function runWithLease(
   }
   log.debug({ kind: ending.kind, status: result.summary.status }, "run closed");
   return result;
+}
+
+/** The first thing that a run writes: by it the loader, and the reports, know in which states builds have ended. */
+async function storeBuildStates(
+  { runId, sql, patience, log, assertMayWrite }: OpenRun,
+  kind: RunKind,
+  finalStates: SyncSettings["finalStates"],
+) {
+  const facts = { runId, finalStates, isLearning: kind !== "watch", assertMayWrite };
+  const { isFinal, gained, lost } = await patience("store the states of builds", () =>
+    updateBuildStates(sql, facts),
+  );
+  if (gained.length + lost.length > 0) log.info({ gained, lost }, "builds end in other states than before");
+  return isFinal;
 }
 
 export function createRunClient(
