@@ -108,6 +108,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./prune-command.ts"),
   },
   {
+    name: "forget",
+    summary: "removes the names of a person from records, history, notices and logs",
+    load: () => import("./forget-command.ts"),
+  },
+  {
     name: "simulate",
     summary: "runs the simulated service alone",
     load: () => import("./simulate-command.ts"),

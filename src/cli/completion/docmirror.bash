@@ -306,6 +306,13 @@ _docmirror() {
       'prune --older-than'|\
       'prune --logs-older-than'|\
       'prune --logs-export'|\
+      'forget --database-url'|\
+      'forget --database-password'|\
+      'forget --data-dir'|\
+      'forget --source-timezone'|\
+      'forget --stuck-after'|\
+      'forget --log-level'|\
+      'forget --log-format'|\
       'simulate --log-level'|\
       'simulate --log-format'|\
       'simulate --users'|\
@@ -376,8 +383,8 @@ _docmirror() {
     esac
   done
   case $command in
-    '') kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion help' flags='--help --version --verbose --no-color' ;;
-    help) kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion' ;;
+    '') kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune forget simulate database config completion help' flags='--help --version --verbose --no-color' ;;
+    help) kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune forget simulate database config completion' ;;
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
     sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
     watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
@@ -399,6 +406,7 @@ _docmirror() {
     grant-reader) flags='--database-url --database-password --data-dir --log-level --log-format --verbose --no-color --with-people --interface --dry-run --json --help' ;;
     reclassify) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --dry-run --json --help' ;;
     prune) flags='--database-url --database-password --data-dir --source-timezone --log-level --log-format --verbose --no-color --older-than --logs-older-than --logs-export --dry-run --json --help' ;;
+    forget) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --texts --force --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
     config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
@@ -414,6 +422,8 @@ _docmirror() {
     'get 0') kind=words words='user project version file build' ;;
     'get 1') kind=other ;;
     'grant-reader 0') kind=other ;;
+    'forget 0') kind=words words='user' ;;
+    'forget 1') kind=other ;;
     'completion 0') kind=words words='bash zsh fish' ;;
   esac
   case "$command ${COMP_WORDS[at]}" in
@@ -720,6 +730,13 @@ _docmirror() {
     'prune --older-than') kind=other flags= ;;
     'prune --logs-older-than') kind=other flags= ;;
     'prune --logs-export') kind=folders flags= ;;
+    'forget --database-url') kind=other flags= ;;
+    'forget --database-password') kind=other flags= ;;
+    'forget --data-dir') kind=folders flags= ;;
+    'forget --source-timezone') kind=other flags= ;;
+    'forget --stuck-after') kind=other flags= ;;
+    'forget --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
+    'forget --log-format') kind=words words='auto pretty json' flags= ;;
     'simulate --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'simulate --log-format') kind=words words='auto pretty json' flags= ;;
     'simulate --users') kind=other flags= ;;

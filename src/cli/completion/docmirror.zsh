@@ -26,6 +26,7 @@ _docmirror() {
       'grant-reader:gives a role the right to read the schema report, or all that serve reads'
       'reclassify:applies changed error rules to stored failures'
       'prune:removes old changes and runs, never transitions'
+      'forget:removes the names of a person from records, history, notices and logs'
       'simulate:runs the simulated service alone'
       'database:runs the embedded Postgres in the foreground and prints its URL'
       'config:prints the settings in force and where each came from, secrets masked'
@@ -478,6 +479,23 @@ _docmirror() {
             '--dry-run[count what would be removed, remove nothing]' \
             '--json[print one JSON document]' \
             '--help[shows the help]' ;;
+        forget)
+          _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
+            '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
+            '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
+            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
+            '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
+            '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
+            '--no-color[no colours (setting\: NO_COLOR; FORCE_COLOR asks for them)]' \
+            '--texts[replace the names in logs too, which reads all of them]' \
+            '--force[also a user that the service still shows; the next full walk reads it again]' \
+            '--dry-run[count, change nothing]' \
+            '--json[print one JSON document]' \
+            '--help[shows the help]' \
+            '1: :(user)' \
+            '2: : ' ;;
         simulate)
           _arguments '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
@@ -568,5 +586,5 @@ _docmirror() {
       esac ;;
   esac
 }
-_docmirror_commands() { _values command demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion; }
+_docmirror_commands() { _values command demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune forget simulate database config completion; }
 if [[ $funcstack[1] == _docmirror ]]; then _docmirror "$@"; else compdef _docmirror docmirror; fi

@@ -102,7 +102,8 @@ function describeRest(resource: Resource, { counts, counted }: PagesEnd, read: n
   const runs =
     read > 0 && left > 0 ? `: at this pace it needs ${countOf(Math.ceil(left / read), "more run")}` : "";
   const done = counted === null ? `${counts.records} records` : `${counts.records} of ${all} records`;
-  return `${resource} list: the service allows no more requests for now. The walk rests at ${done}, of which this run read ${read}, and the next run goes on${runs}`;
+  const place = `The walk rests at ${done}, of which this run read ${read}, and the next run goes on${runs}`;
+  return `${resource} list: the service allows no more requests for now. ${place}`;
 }
 
 /** By how many records the list has grown since the walk rested: a guess at where its next page is by now. */
