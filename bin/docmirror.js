@@ -32,7 +32,7 @@ function stopWithParent() {
     process.kill(process.pid, "SIGTERM");
   }, 250);
   watch.unref();
-  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+  for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143, SIGHUP: 143 })) {
     process.once(signal, () => {
       clearInterval(watch);
       // Without another listener the program is still loading, or has already finished its work.

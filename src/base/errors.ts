@@ -37,7 +37,7 @@ export const EXITS = {
   stale: [11, "`status --max-age` found the mirror stale", "look at the last runs"],
   notFound: [12, "there is no such record, here or at the service", "check the id or slug"],
   interrupted: [130, "stopped by Ctrl-C, cleanly", "run again; the run resumes"],
-  terminated: [143, "stopped by SIGTERM, cleanly", "run again; the run resumes"],
+  terminated: [143, "stopped by SIGTERM or SIGHUP, cleanly", "run again; the run resumes"],
 } as const;
 
 export type ExitName = keyof typeof EXITS;
@@ -198,12 +198,16 @@ export class LockedError extends MirrorError {
   }
 }
 
+/** Each asks the program to stop. A closed terminal or SSH connection sends SIGHUP. */
+export const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
+
 /** The program was asked to stop, which is not a failure. Committed data stays, and the checkpoint matches it. */
 export class StoppedError extends MirrorError {
   override name = "StoppedError";
   override readonly exitCode: number;
 
-  constructor(signal: "SIGINT" | "SIGTERM") {
+  constructor(signal: StopSignal) {
     super(`stopped by ${signal}`);
     this.exitCode = signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated;
   }

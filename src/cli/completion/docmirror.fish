@@ -444,7 +444,7 @@ complete -c docmirror -n '__fish_seen_subcommand_from forget' -l database-url -x
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l database-password -x -d 'the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut'
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l data-dir -x -a '(__fish_complete_directories)' -d 'the embedded Postgres\' data, relative to the working directory'
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l source-timezone -x -d 'the time zone of upstream\'s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)'
-complete -c docmirror -n '__fish_seen_subcommand_from forget' -l stuck-after -x -d 'an open build older than this is stuck; units ms s m h d w, as in 1h30m'
+complete -c docmirror -n '__fish_seen_subcommand_from forget' -l stuck-after -x -d 'a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m'
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l log-level -x -a 'fatal error warn info debug trace silent' -d 'fatal, error, warn, info, debug, trace or silent'
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l log-format -x -a 'auto pretty json' -d 'pretty, json, or auto: pretty on a terminal, else JSON'
 complete -c docmirror -n '__fish_seen_subcommand_from forget' -l verbose -d 'stack traces, and a debug log unless --log-level says otherwise'

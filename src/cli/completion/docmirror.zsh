@@ -484,7 +484,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
-            '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
+            '--stuck-after=[a build that was open for longer than this when it was last seen is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \

@@ -16,7 +16,14 @@ import {
   loadConfig,
   type SettingInForce,
 } from "../../base/config.ts";
-import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
+import {
+  ConfigError,
+  EXIT,
+  MirrorError,
+  STOP_SIGNALS,
+  StoppedError,
+  type StopSignal,
+} from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
 import { withDefaults, withPassword } from "../../store/connection/database-url.ts";
@@ -39,7 +46,7 @@ export interface CommandContext {
   readonly settings: readonly SettingInForce[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Aborted with a StoppedError by the first SIGINT or SIGTERM. Every wait of the command listens to it. */
+  /** Aborted with a StoppedError by the first SIGINT, SIGTERM or SIGHUP. Every wait of the command listens to it. */
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
@@ -167,8 +174,10 @@ function listenForSignals(
   { announce, printLast }: { announce(signal: string): void; printLast(error: unknown): number },
 ) {
   let isFirst = true;
-  const listen = (signal: "SIGINT" | "SIGTERM") => {
+  const listen = (signal: StopSignal) => {
     const stopped = new StoppedError(signal);
+    // Where a terminal is closed, both its system and its shell send one.
+    if (!isFirst && signal === "SIGHUP") return;
     if (!isFirst) process.exit(stopped.exitCode);
     isFirst = false;
     // Never cleared: something may hang after the command itself has ended.
@@ -179,8 +188,12 @@ function listenForSignals(
     announce(signal);
     stop.abort(stopped);
   };
-  process.on("SIGINT", listen).on("SIGTERM", listen);
-  return { stop: () => process.off("SIGINT", listen).off("SIGTERM", listen) };
+  for (const signal of STOP_SIGNALS) process.on(signal, listen);
+  return {
+    stop() {
+      for (const signal of STOP_SIGNALS) process.off(signal, listen);
+    },
+  };
 }
 
 /** True where a flag was typed, before or after the command's name. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { chmod, chown, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError, toOutputError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
@@ -29,6 +29,7 @@ export async function withStagingFolder<T>(
     await assertReplaceable(place, own);
     const before = await identify(place);
     makeFolder(staging, 0o777);
+    await takeRights(place, staging);
     const result = await fn(staging, place);
     await assertReplaceable(place, own);
     if ((await identify(place)) !== before)
@@ -65,6 +66,15 @@ export function parseObject(text: string): Record<string, unknown> {
 }
 
 export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** The new folder belongs to the group of the old one, and opens to as many: an operator has chosen both. */
+async function takeRights(old: string, folder: string): Promise<void> {
+  const given = await stat(old).catch(() => null);
+  if (given === null) return;
+  // Only a member of the group, or root, may do that.
+  await chown(folder, given.uid, given.gid).catch(() => chown(folder, -1, given.gid).catch(() => {}));
+  await chmod(folder, (given.mode & 0o7777) | 0o700).catch(() => {});
+}
 
 async function identify(place: string): Promise<string | null> {
   const found = await stat(place).catch(() => null);

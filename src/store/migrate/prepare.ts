@@ -4,6 +4,7 @@ import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "./definitions.ts";
 import { assertUsable, migrate, migrationStatus } from "./migrate.ts";
+import { findTemporaryGrant } from "./rights.ts";
 
 export interface PreparedDatabase {
   url: string;
@@ -13,8 +14,8 @@ export interface PreparedDatabase {
   embedded: object | null;
 }
 
-/** The logs that say already that the schema is a later version's. A worker prepares its database each minute. */
-const warned = new WeakSet<Logger>();
+/** The logs that have this warning already. A worker prepares its database each minute. */
+const warned = { ofLater: new WeakSet<Logger>(), ofRights: new WeakSet<Logger>() };
 
 /**
  * Makes a database, to which `sql` leads, ready for writes. A database without our schema gets it, and the embedded database is always migrated,
@@ -33,19 +34,33 @@ export async function prepareDatabase(
   if (status.state === "older" && (isNew || database.embedded)) {
     const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
     const facts = { database: database.describe };
+    await warnOfTemporaryTables(sql, log);
     if (isNew) log.info(facts, "schema made");
     else if (applied.length > 0 || redefined.length > 0)
       log.info({ ...facts, applied, redefined: redefined.length }, "schema brought up to date");
     return;
   }
   const { state, unknown, outdated } = assertUsable(status);
-  if (state === "newer" && !warned.has(log)) {
-    warned.add(log);
+  await warnOfTemporaryTables(sql, log);
+  if (state === "newer" && !warned.ofLater.has(log)) {
+    warned.ofLater.add(log);
     log.warn(
       { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
       "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
     );
   }
+}
+
+/** The first refresh does without, so nobody would know of it before the second one fails. */
+async function warnOfTemporaryTables(sql: Sql, log: Logger): Promise<void> {
+  if (warned.ofRights.has(log)) return;
+  const grant = await withStoreErrors("read the rights of the role", () => findTemporaryGrant(sql));
+  if (grant === null) return;
+  warned.ofRights.add(log);
+  log.warn(
+    { hint: `run \`${grant}\` as the owner of the database` },
+    "this role may not make temporary tables, so the reports cannot be refreshed",
+  );
 }
 
 /**

@@ -88,6 +88,17 @@ export async function assertRowsShown(sql: AnySql, options?: { quietly?: boolean
   );
 }
 
+/**
+ * The statement that gives this role the right to make temporary tables; null where it has it. Hardened servers take it from all. Each
+ * refresh of the reports but the first one needs it.
+ */
+export async function findTemporaryGrant(sql: AnySql): Promise<string | null> {
+  const [row] = await sql<{ grant: string | null }[]>`
+    select case when not has_database_privilege(current_database(), 'temporary')
+      then format('grant temporary on database %I to %I', current_database(), current_user) end as grant`;
+  return row?.grant ?? null;
+}
+
 /** Throws StoreError where a schema that is there belongs to another role than that of this session. */
 export async function assertMayMigrate(sql: AnySql): Promise<void> {
   const [other] = await sql<{ name: string; role: string; owner: string }[]>`

@@ -69,12 +69,22 @@ describe("signals", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
+    ["SIGHUP", 143],
   ] as const)("the first %s lets the command clean up and exits %i", async (signal, code) => {
     await using cli = startCli(["wait"], { script });
     await cli.waitFor("stdout", /ready/);
     const result = await cli.stop(signal);
     expect(result).toMatchObject({ code, signal: null, stdout: "ready\ncleaned up\n" });
     expect(result.stderr).toContain(`docmirror: stopped by ${signal}\n`);
+  });
+
+  it("a terminal that hangs up twice does not cut the command short", async () => {
+    await using cli = startCli(["deaf"], { script });
+    await cli.waitFor("stdout", /ready/);
+    cli.signal("SIGHUP");
+    await cli.waitFor("stdout", /heard/);
+    cli.signal("SIGHUP");
+    expect(await cli.stop("SIGINT")).toMatchObject({ code: 130 });
   });
 
   it("the second ends a command that does not listen at once", async () => {

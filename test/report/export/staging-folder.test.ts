@@ -1,4 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -48,6 +61,20 @@ describe("withStagingFolder", () => {
     await expect(failing).rejects.toThrow("no more");
     expect(await readText()).toBe("first");
     expect(await listParent()).toEqual(["out"]);
+  });
+
+  it("keeps the group, the mode and the setgid bit of the old one", async () => {
+    await exportText("first");
+    // Only root may give a folder to any group.
+    const [group] = process.getuid?.() === 0 ? [12_345] : (process.getgroups?.() ?? []);
+    await chown(target, -1, group ?? -1);
+    await chmod(target, 0o2771);
+    const { gid } = await stat(target);
+    await exportText("second");
+    expect(await readText()).toBe("second");
+    const { mode, gid: kept } = await stat(target);
+    expect([(mode & 0o7777).toString(8), kept]).toEqual(["2771", gid]);
+    expect((await stat(join(target, "data"))).gid).toBe(gid);
   });
 
   it("takes an empty folder, and replaces what a link points to", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { defaultValues } from "../../../src/base/config.ts";
 import { SchemaVersionError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -15,10 +15,12 @@ import {
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
 import { type PreparedDatabase, prepareDatabase } from "../../../src/store/migrate/prepare.ts";
+import { grantWorker } from "../../../src/store/migrate/rights.ts";
 import { startCli } from "../../support/cli.ts";
 import { countWaits, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { HELD } from "../../support/leases.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
+import { createRole } from "../../support/roles.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
@@ -298,6 +300,27 @@ describe("a database", () => {
     });
     await prepareDatabase(open(database.url, true), database.sql, other, silentLog);
     await prepareDatabase(open(database.url), database.sql, other, silentLog);
+  });
+
+  test.each([
+    true,
+    false,
+  ])("where its role may make no temporary tables is prepared with a warning (migrated: %s)", async (migrated) => {
+    await using database = await createTestDatabase({ migrated });
+    const name = new URL(database.url).pathname.slice(1);
+    await using role = await createRole(
+      database,
+      `revoke temporary on database ${name} from public; grant create on database ${name} to ROLE`,
+    );
+    if (migrated) await grantWorker(database.sql, role.name);
+    await database.sql.unsafe(`revoke temporary on database ${name} from ${role.name}`);
+    const warn = vi.fn();
+    const log = { ...silentLog, info: () => {}, warn } as unknown as typeof silentLog;
+    await withTestSql(role.url, async (own) => {
+      for (let time = 0; time < 2; time++) await prepareDatabase(open(role.url), own, definitions, log);
+    });
+    const hint = `run \`grant temporary on database ${name} to ${role.name}\` as the owner of the database`;
+    expect(warn.mock.calls).toEqual([[{ hint }, expect.stringContaining("may not make temporary tables")]]);
   });
 
   test("is left alone when asked to stop", { tags: ["long"] }, async () => {
