@@ -33,8 +33,9 @@ export interface Verdict {
 
 export async function judge(life: Life, databaseUrl: string, oddities: Oddities = {}): Promise<Verdict> {
   const { looks, requests } = life;
-  const lives = trueLives(life);
   const rows = await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, findRows);
+  const first = new Map(rows.filter(({ seq }) => seq === 1).map((row) => [row.id, row.before]));
+  const lives = trueLives(life, first);
   const faults: string[] = [];
   const seen = new Map<string, string[]>();
   let inside = 0;
@@ -47,7 +48,6 @@ export async function judge(life: Life, databaseUrl: string, oddities: Oddities 
   }
   const lastMs = looks.at(-1)?.endMs ?? 0;
   // What a look at the head overlooked, the one at the whole list must have found.
-  const first = new Map(rows.filter(({ seq }) => seq === 1).map((row) => [row.id, row.before]));
   const late = [...lives].filter(([id, { createdAt, endedAt }]) => {
     const look = firstLookAfter(looks, createdAt / 1000);
     return (
@@ -110,17 +110,27 @@ async function judgeTimes(
   );
 }
 
-function trueLives({ world }: Life): Map<string, TrueLife> {
+/** Of builds with one id, the newest that was there when the mirror first saw the one that it has, in microseconds. */
+function trueLives({ world }: Life, firstSeen: ReadonlyMap<string, number>): Map<string, TrueLife> {
   const lives = new Map<string, TrueLife>();
-  for (const { buildId, to, atMs } of world.truth().transitions()) {
+  /** The build whose transitions come now, where it is one that was not seen. */
+  let later: string | null = null;
+  for (const { buildId, from, to, atMs } of world.truth().transitions()) {
     const at = Math.round(atMs * 1000);
+    if (from === null) {
+      const isUnseen = lives.has(buildId) && at > (firstSeen.get(buildId) ?? Infinity);
+      later = isUnseen ? buildId : null;
+      if (!isUnseen) lives.delete(buildId);
+    }
+    if (later === buildId) continue;
     const life = lives.get(buildId) ?? { states: new Map(), createdAt: at, endedAt: Infinity };
     life.states.set(to, at);
     lives.set(buildId, life);
   }
   for (const { resource, id, atMs } of world.truth().deletions()) {
     const life = resource === "build" ? lives.get(id) : undefined;
-    if (life) life.endedAt = Math.round(atMs * 1000);
+    const at = Math.round(atMs * 1000);
+    if (life && at >= life.createdAt) life.endedAt = Math.min(life.endedAt, at);
   }
   return lives;
 }

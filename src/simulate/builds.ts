@@ -130,6 +130,8 @@ export function createBuildStore(capacity: number) {
   let order = new Int32Array(size);
   let rowCount = 0;
   let liveCount = 0;
+  /** From a row on, ids are lower by so much than rows say. The newest comes first. */
+  let rewinds: readonly { fromRow: number; by: number }[] = [{ fromRow: 0, by: 0 }];
 
   function grow(): void {
     size = Math.ceil(size * 1.5);
@@ -146,6 +148,8 @@ export function createBuildStore(capacity: number) {
   }
 
   const at = (column: Float64Array | Int32Array, index: number): number => column[index] ?? Number.NaN;
+  const idOf = (row: number): number =>
+    row + FIRST_ID - (rewinds.find(({ fromRow }) => row >= fromRow)?.by ?? 0);
 
   return {
     /** The rows that were ever created. A deleted build keeps its row. */
@@ -202,11 +206,25 @@ export function createBuildStore(capacity: number) {
       liveCount = kept;
       return gone;
     },
-    idOf: (row: number): number => row + FIRST_ID,
-    /** Undefined for an unknown id and for a deleted build. */
+    idOf,
+    /** Undefined for an unknown id and for a deleted build. Of several builds that had the id, the newest counts. */
     rowOf(id: number): number | undefined {
-      const row = id - FIRST_ID;
-      return row < rowCount && deletedAt[row] === Number.POSITIVE_INFINITY ? row : undefined;
+      for (const { fromRow, by } of rewinds) {
+        const row = id - FIRST_ID + by;
+        if (row >= fromRow && row < rowCount)
+          return deletedAt[row] === Number.POSITIVE_INFINITY ? row : undefined;
+      }
+      return undefined;
+    },
+    /**
+     * The next build gets the id behind the highest one that is there, as after a restart of MySQL before 8 or of SQLite: those
+     * of deleted builds above it are given again.
+     */
+    rewindIds(): void {
+      let highest = FIRST_ID - 1;
+      for (let place = 0; place < liveCount; place++) highest = Math.max(highest, idOf(at(order, place)));
+      const by = rowCount + FIRST_ID - 1 - highest;
+      if (by !== rewinds[0]?.by) rewinds = [{ fromRow: rowCount, by }, ...rewinds];
     },
   };
 }

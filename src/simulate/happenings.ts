@@ -51,6 +51,7 @@ export function createDeletions(population: Population, builds: BuildStore) {
   return {
     /** In the order of time. */
     all: all as readonly TrueDeletion[],
+    deleteBuilds,
     deleteVersions,
     deleteProject,
     deleteBuild,

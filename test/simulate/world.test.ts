@@ -41,6 +41,28 @@ describe("a world", () => {
     expect(await everything(cut)).toEqual(await everything(whole));
   });
 
+  test("gives the ids of deleted builds on top again after a restart, and of lost ones after a restore", () => {
+    const world = createWorld({ ...small, rates: QUIET });
+    const ids = world.triggerBuilds(5);
+    const dateOf = (id: string) =>
+      [...world.truth().records("build")]
+        .filter(({ record }) => record.id === id)
+        .map(({ record }) => record.date);
+    for (const id of [ids[1], ids[3], ids[4]]) world.deleteRecord("build", id ?? "");
+    const next = () => world.triggerBuilds(1)[0];
+    expect(next()).toBe(String(Number(ids[4]) + 1));
+    world.deleteRecord("build", String(Number(ids[4]) + 1));
+    world.restartDatabase();
+    expect([next(), next()]).toEqual([ids[3], ids[4]]);
+    expect(dateOf(ids[1] ?? "")).toEqual([]);
+    expect(dateOf(ids[3] ?? "")).toHaveLength(1);
+    world.advance(HOUR);
+    world.triggerBuilds(2);
+    world.restoreBuilds(new Date(world.now().getTime() - HOUR / 2));
+    expect(next()).toBe(String(Number(ids[4]) + 1));
+    expect(dateOf(ids[2] ?? "")).toHaveLength(1);
+  });
+
   test("does not go back in time", () => {
     const world = createWorld(small);
     const before = world.now();

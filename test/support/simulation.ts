@@ -99,6 +99,14 @@ export function createWorld(options: WorldOptions = {}) {
       inner.touchBuilds();
       return deletions.deleteRecord(resource, Number(id), now());
     },
+    /** Restarts the service's database, which forgets how far its ids had come: those of deleted builds on top are given again. */
+    restartDatabase: () => builds.rewindIds(),
+    /** Restores the builds from a backup of an earlier moment: those that came since are gone, and their ids are given again. */
+    restoreBuilds(moment: Date): void {
+      deletions.deleteBuilds((row) => builds.createdAt(row) > moment.getTime() * 1000, now());
+      builds.rewindIds();
+      inner.touchBuilds();
+    },
     /** Gives the page of a file another text now. False when there is no such file. */
     editPage(fileId: string): boolean {
       const file = population.files.find(Number(fileId));
