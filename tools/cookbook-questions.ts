@@ -113,6 +113,35 @@ order by week desc, failures desc, error_class limit 6`,
     note: "`report.error_fingerprints_daily` has it by day and kind of line.",
   },
   {
+    asks: "Which settings did projects change last?",
+    sql: `select observed_at::date as seen, project_slug, field, left(before, 20) as before, left(after, 20) as after
+from report.project_changes
+where kind = 'updated' and field not in ('modified_date', 'resource_uri')
+order by change_id desc, field limit 5`,
+    note: "`observed_at` is when the mirror saw the change, which came after its reading before.",
+  },
+  {
+    asks: "Which settings changed before it broke?",
+    sql: `select streak.project_slug, streak.broke_at::date as broke, change.field, left(change.before, 20) as before, left(change.after, 20) as after
+from report.streaks as streak
+join report.project_changes as change on change.project_id = streak.project_id and change.kind = 'updated'
+  and change.observed_at > streak.broke_at - interval '7 days' and change.observed_at <= streak.broke_at + interval '1 day'
+where streak.worked_before and change.field not in ('modified_date', 'resource_uri')
+order by streak.broke_at desc, streak.first_failed_build_id, change.change_id, change.field limit 5`,
+    note: "In the week before, and a day after it, because a nightly mirror sees a change after the build that it broke. It need not be the cause.",
+  },
+  {
+    asks: "How do projects do that are new, by the month in which they came?",
+    sql: `select to_char(project.first_seen_at at time zone 'UTC', 'YYYY-MM') as came, count(*) as projects,
+  count(*) filter (where state.state = 'good') as good, count(*) filter (where state.state = 'unknown') as never_finished
+from report.dim_projects as project
+join report.project_states as state using (project_id)
+join report.freshness as known on known.resource = 'project' and project.first_seen_at > known.known_since
+group by came
+order by came desc limit 3`,
+    note: "Projects that were there when the mirror began have a `first_seen_at` too, but nothing says when they came: `known_since` leaves them out.",
+  },
+  {
     asks: "Was it the platform?",
     sql: `select sum(finished) as finished, round(sum(succeeded)::numeric / nullif(sum(finished), 0), 3) as success_rate,
   round(sum(succeeded_without_platform)::numeric / nullif(sum(finished_without_platform), 0), 3) as without_platform,

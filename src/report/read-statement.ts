@@ -100,7 +100,7 @@ function hintFor(code: string, message: string, hint?: string): string | undefin
     case "42501":
       return message.includes("report_people")
         ? "people need a role of their own: `docmirror grant-reader people --with-people`, then `docmirror sql … --role people`"
-        : "a reader may read the schema report alone: `docmirror report` lists it, and psql reads the rest with the owner's URL";
+        : "a reader may read the schema report alone: `docmirror report` lists it, and `docmirror grant-reader docmirror_serve --interface` makes a role that reads the records too";
     case "42P01": {
       const [, name = ""] = /"(?:report\.)?([^"]*)"/.exec(message) ?? [];
       const [near] = nearestNames(name, RELATIONS);

@@ -129,7 +129,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // was not covered only builds 24 and 25 are known.
   success_rate_daily: [
     `day        | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck | cancelled
-     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0 | 0
+     2024-03-10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | false       | true | 0 | 0
      2024-11-03 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
      2024-12-29 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
      2024-12-30 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0 | 0
@@ -155,7 +155,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-06 | 1          | pip          | 2      | 2        | 0         | 2      | 0            | 0                | 0.657628047110    | 0          | true        | true | 0 | 0
      2025-01-08 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
      2025-01-09 | 1          | pip          | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true | 0 | 0
-     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0 | 0
+     2024-03-10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | false       | true | 0 | 0
      2024-11-03 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0 | 0
      2025-01-04 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true | 1 | 0
      2025-01-06 | 2          | 2            | 2      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1          | true        | true | 0 | 0
@@ -187,7 +187,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // 2025-01-06: 0, 0, 100, 120 at least, 60, 150, 330, 600 at most: 100 + 0.7 × 20, 100 + 0.85 × 20, 330 + 0.7 × 270, 330 + 0.85 × 270.
   build_times_daily: [
     `day        | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max | is_complete | is_covered
-     2024-03-10 | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400      | true        | true
+     2024-03-10 | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400      | false       | true
      2024-11-03 | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400      | true        | true
      2024-12-29 | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25     | true        | true
      2024-12-30 | 1        | 120       | 180       | 120       | 180       | 120       | 180       | true        | true
@@ -322,7 +322,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   regressions: ["project_id | difference"],
   broke_daily: [
     `day        | broke | fixed | born_broken | projects_broke | projects_fixed | projects_born_broken | is_complete | is_covered
-     2024-03-10 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
+     2024-03-10 | 1     | 0     | 0           | 1              | 0              | 0                    | false       | true
      2024-11-03 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
      2024-12-31 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
      2025-01-01 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
@@ -463,7 +463,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // Memory is the platform's here: builds 3, 12 and 23 are left out.
   success_rate_without_platform: [
     `day        | finished | succeeded | failed | success_rate | finished_without_platform | succeeded_without_platform | failed_without_platform | incident_hours | is_complete | is_covered
-     2024-03-10 | 1        | 0         | 1      | 0            | 1                         | 0                          | 1                       | 0              | true        | true
+     2024-03-10 | 1        | 0         | 1      | 0            | 1                         | 0                          | 1                       | 0              | false       | true
      2024-11-03 | 1        | 1         | 0      | 1            | 1                         | 1                          | 0                       | 0              | true        | true
      2024-12-29 | 1        | 1         | 0      | 1            | 1                         | 1                          | 0                       | 0              | true        | true
      2024-12-30 | 1        | 1         | 0      | 1            | 1                         | 1                          | 0                       | 0              | true        | true

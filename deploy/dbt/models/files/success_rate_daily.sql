@@ -17,10 +17,12 @@ with counted as (
   select span.day,
     {{ docmirror_reports.known_counts(['builds', 'finished', 'succeeded', 'failed', 'projects', 'stuck', 'cancelled'], 'span.day <= as_of.covered_on') }},
     counted.success_rate_project_mean,
-    coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0 as is_complete,
+    coalesce(span.day < as_of.covered_on, false) and coalesce(counted.unsettled, 0) = 0
+      and coalesce(span.day > first_day.day, false) as is_complete,
     coalesce(span.day <= as_of.covered_on, false) as is_covered
   from span
   cross join {{ ref('as_of') }} as as_of
+  cross join {{ ref('first_day') }} as first_day
   left join counted on counted.day = span.day
 )
 select day, builds, finished, succeeded, failed, {{ docmirror_reports.rates('succeeded', 'finished') }},

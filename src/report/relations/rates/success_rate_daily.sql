@@ -1,9 +1,11 @@
 CREATE OR REPLACE VIEW report.success_rate_daily AS
 SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed, rate.success_rate, rate.success_rate_low,
   rate.success_rate_high, day.success_rate_project_mean, known.projects, known.builds - known.finished - known.cancelled AS unfinished,
-  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete, span.is_covered, known.stuck, known.cancelled
+  span.is_over AND coalesce(day.unsettled, 0) = 0 AND coalesce(calendar.day > first.day, false) AS is_complete, span.is_covered, known.stuck,
+  known.cancelled
 FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
+CROSS JOIN rollup.first_day AS first
 LEFT JOIN rollup.days AS day ON day.day = calendar.day
 CROSS JOIN LATERAL report.success_rate(day.succeeded, day.finished) AS rate
 CROSS JOIN LATERAL (
