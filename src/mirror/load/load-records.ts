@@ -149,13 +149,14 @@ async function sortBuilds(
   tx: TransactionSql,
   sorted: SortedRecords,
   stored: ReadonlyMap<string, StoredBuild>,
-  { runId, keys, hasZoneChanged = false, replicaLagMs = 0 }: LoadFacts,
+  facts: LoadFacts,
 ) {
   // A build without a state is not open, because nothing shows that it will ever finish.
   const isOpen = ({ record: { columns } }: ObservedRecord) =>
     columns.state !== null && columns.state !== "finished";
   const open = sorted.unchanged.filter(isOpen);
-  const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toSighting));
+  const { keys, hasZoneChanged = false, replicaLagMs = 0 } = facts;
+  const stale = await findStale(tx, facts, [...sorted.changed, ...open].map(toSighting));
   const reborn = new Set<string>();
   for (const one of sorted.changed) {
     const { id } = one.record;

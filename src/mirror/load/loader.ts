@@ -61,7 +61,7 @@ export interface Loader {
   readonly unread: Pick<UnreadFields, "lost" | "unnamed">;
 }
 
-interface LoaderOptions extends TransitionFacts, RunStart {
+interface LoaderOptions extends Omit<TransitionFacts, "startedAt">, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
@@ -123,6 +123,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { damaged, replacedNul, observedAt, drift } = prepared;
     const facts: LoadFacts = {
       runId,
+      startedAt: options.startedAt,
       sourceTimezone,
       clockAhead,
       method,
@@ -191,7 +192,7 @@ export function createLoader(options: LoaderOptions): Loader {
       }),
     vanish: (builds) =>
       inTurn("record which builds are gone", async (tx) => {
-        const stale = await findStale(tx, runId, builds);
+        const stale = await findStale(tx, options, builds);
         const fresh = builds.filter(({ id }) => !stale.has(id));
         return recordTransitions(tx, options, fresh, true);
       }),
