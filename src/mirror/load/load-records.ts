@@ -155,12 +155,13 @@ async function sortBuilds(
   tx: TransactionSql,
   sorted: SortedRecords,
   stored: ReadonlyMap<string, StoredBuild>,
-  { runId, keys, isFinal = isKnownFinal, hasZoneChanged = false, replicaLagMs = 0 }: LoadFacts,
+  facts: LoadFacts,
 ) {
+  const { keys, isFinal = isKnownFinal, hasZoneChanged = false, replicaLagMs = 0 } = facts;
   const showsState = ({ record }: ObservedRecord) => !isSilent(record, STATE);
   const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
   const open = sorted.unchanged.filter((one) => showsState(one) && isOpen(one));
-  const stale = await findStale(tx, runId, [...sorted.changed, ...open].filter(showsState).map(toSighting));
+  const stale = await findStale(tx, facts, [...sorted.changed, ...open].filter(showsState).map(toSighting));
   const reborn = new Set<string>();
   for (const one of sorted.changed) {
     const { id } = one.record;

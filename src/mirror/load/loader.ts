@@ -64,7 +64,7 @@ export interface Loader {
   readonly unread: Pick<UnreadFields, "lost" | "unnamed">;
 }
 
-interface LoaderOptions extends TransitionFacts, RunStart {
+interface LoaderOptions extends Omit<TransitionFacts, "startedAt">, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
@@ -134,6 +134,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { damaged, replacedNul, observedAt, drift } = prepared;
     const facts: LoadFacts = {
       runId,
+      startedAt: options.startedAt,
       sourceTimezone,
       clockAhead,
       isFinal,
@@ -211,7 +212,7 @@ export function createLoader(options: LoaderOptions): Loader {
       }),
     vanish: (builds) =>
       inTurn("record which builds are gone", async (tx) => {
-        const stale = await findStale(tx, runId, builds);
+        const stale = await findStale(tx, options, builds);
         const fresh = builds.filter(({ id }) => !stale.has(id));
         return recordTransitions(tx, options, fresh, true);
       }),

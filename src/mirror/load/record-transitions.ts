@@ -21,6 +21,8 @@ const LONGEST_DIFFERENCE_MS = 1e14;
 
 export interface TransitionFacts {
   runId: number;
+  /** A reply that was asked for earlier comes from a cache. @default none does */
+  startedAt?: Date | null | undefined;
   sourceTimezone: string;
   /** By how much the service's clock is ahead of ours, if it is known. @default unknown */
   clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
@@ -93,11 +95,16 @@ function clockOf({ clockAhead }: TransitionFacts) {
  * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Where two
  * replies overlap in time, it is unknown which one shows the later state: the one that would move a build backward is stale.
  */
-export async function findStale(tx: TransactionSql, runId: number, sightings: readonly BuildSighting[]) {
+export async function findStale(
+  tx: TransactionSql,
+  { runId, startedAt = null }: Pick<TransitionFacts, "runId" | "startedAt">,
+  sightings: readonly BuildSighting[],
+): Promise<Set<string>> {
   if (sightings.length === 0) return new Set();
   const rows = await STALE_SIGHTINGS(tx, {
     sightings: JSON.stringify(sightings),
     runId,
+    startedAt: startedAt?.toISOString() ?? null,
     vanished: VANISHED,
     documented: DOCUMENTED_STATES,
   });

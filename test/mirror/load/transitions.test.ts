@@ -276,6 +276,20 @@ describe("a build's states", () => {
   });
 });
 
+describe("a reply of a cache from before the run", () => {
+  test.each([
+    ["older than what an earlier run saw changes nothing", "2024-05-15T11:50:00.000Z", 0],
+    ["newer than that counts", "2024-05-15T12:05:00.000Z", 1],
+  ])("%s", async (_what, askedAt, transitions) => {
+    await using loading = await setUpLoading();
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    loading.nextRun({ startedAt: new Date("2024-05-15T12:30:00Z") });
+    expect(await see(loading, "2024-05-15T12:31:00.000Z", { state: "triggered" }, askedAt)).toBe(transitions);
+    const [open] = await loading.sql`select seen_at from sync.open_builds`;
+    expect(open?.seen_at).toBe(transitions === 0 ? noon() : noon(5));
+  });
+});
+
 describe("an open build whose detail is gone", () => {
   test("does not come back by what was seen before", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
