@@ -284,7 +284,7 @@ describe("a reply of a cache from before the run", () => {
     await using loading = await setUpLoading();
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     loading.nextRun({ startedAt: new Date("2024-05-15T12:30:00Z") });
-    expect(await see(loading, "2024-05-15T12:31:00.000Z", { state: "triggered" }, askedAt)).toBe(transitions);
+    expect(await see(loading, "2024-05-15T12:31:00.000Z", { state: "cloning" }, askedAt)).toBe(transitions);
     const [open] = await loading.sql`select seen_at from sync.open_builds`;
     expect(open?.seen_at).toBe(transitions === 0 ? noon() : noon(5));
   });
