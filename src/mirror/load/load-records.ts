@@ -20,7 +20,7 @@ import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, type TransitionFacts } from "./record-transitions.ts";
-import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
+import { extraOfNew, isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -91,7 +91,7 @@ export async function loadRecords(
       for (const key of URI_KEYS[resource]) row[key] = null;
       for (const { field, target } of record.references) row[`${field}_id`] = facts.keys.resolve(target);
     }
-    row.extra = record.extra;
+    row.extra = known ? record.extra : extraOfNew(resource, record.extra, source);
     row.first_seen_at = known?.firstSeenAt ?? observedAt;
     row.changed_at = observedAt;
     row.first_seen_run_id = facts.runId;
@@ -101,7 +101,10 @@ export async function loadRecords(
     return row;
   };
 
-  const { changes, equal, emptied } = await replaceChanged(tx, resource, sorted.changed, users, toRow, facts);
+  const { changes, equal, emptied } = await replaceChanged(tx, resource, sorted.changed, users, toRow, {
+    ...facts,
+    source,
+  });
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
@@ -167,11 +170,11 @@ async function replaceChanged(
   changed: readonly ObservedRecord[],
   users: StoredUsers,
   toRow: (one: ObservedRecord) => TableRow,
-  facts: LoadFacts,
+  facts: LoadFacts & { source: ProjectSource },
 ): Promise<{ changes: Change[]; equal: number; emptied: number }> {
   if (changed.length === 0) return { changes: [], equal: 0, emptied: 0 };
   const rows = changed.map((one) => leaveOutSilent(resource, one.record, toRow(one)));
-  await mergeExtras(tx, resource, rows);
+  await mergeExtras(tx, resource, rows, facts.source);
   const records = changed.map(({ record }) => record);
   const logs = resource === "build" ? records.map(toLog) : [];
   const emptied = await keepEmptied(tx, records, rows, logs);
