@@ -22,7 +22,7 @@ import { endLives, judgeLife } from "./lives.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
 import { addField, type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
-import { isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
+import { extraOfNew, isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -99,7 +99,7 @@ export async function loadRecords(
       for (const key of URI_KEYS[resource]) row[key] = null;
       for (const { field, target } of record.references) row[`${field}_id`] = facts.keys.resolve(target);
     }
-    row.extra = record.extra;
+    row.extra = known && !reborn.has(record.id) ? record.extra : extraOfNew(resource, record.extra, source);
     if (resource === "build")
       row.life = lifeOf(known as StoredBuild | undefined) + (reborn.has(record.id) ? 1 : 0);
     row.first_seen_at = reborn.has(record.id) ? observedAt : (known?.firstSeenAt ?? observedAt);
@@ -116,7 +116,7 @@ export async function loadRecords(
     resource,
     { ...sorted, users, reborn, stored },
     toRow,
-    facts,
+    { ...facts, source },
   );
   changes.push(...(await restoreReturned(tx, resource, sorted.returned, facts.runId)));
   await recordChanges(tx, { resource, runId: facts.runId }, changes);
@@ -206,7 +206,7 @@ async function replaceChanged(
   resource: Resource,
   { changed, users, stored, reborn }: Replaced,
   toRow: (one: ObservedRecord) => TableRow,
-  facts: LoadFacts,
+  facts: LoadFacts & { source: ProjectSource },
 ): Promise<{ changes: Change[]; equal: number; emptied: number }> {
   if (changed.length === 0) return { changes: [], equal: 0, emptied: 0 };
   const isReborn = (id: unknown) => reborn.has(String(id));
@@ -222,7 +222,7 @@ async function replaceChanged(
         )
       : [];
   const staying = rows.filter(({ id }) => !isReborn(id));
-  await mergeExtras(tx, resource, staying);
+  await mergeExtras(tx, resource, staying, facts.source);
   const emptied = await keepEmptied(
     tx,
     records.filter(({ id }) => !isReborn(id)),

@@ -9,6 +9,7 @@ import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { PLANS, type PlannedField } from "../normalize/record-plan.ts";
 import { RECORD_TABLES, type TableRow } from "./tables.ts";
@@ -54,6 +55,7 @@ export async function mergeExtras(
   tx: TransactionSql,
   resource: Resource,
   rows: readonly TableRow[],
+  source: ProjectSource,
 ): Promise<void> {
   const { table } = RECORD_TABLES[resource];
   // As text, because the driver would change large numbers.
@@ -61,17 +63,50 @@ export async function mergeExtras(
     select ${table.id}, ${table.extra}::text from ${table}
     where ${table.id} = any (${compose.param(rows.map(({ id }) => id))}::text[]) and ${table.extra} is not null`;
   const extras = new Map(stored.map(({ id, extra }) => [id, parseJson(extra, { isExact: true }) as Extra]));
-  for (const row of rows)
-    row.extra = mergeExtra(resource, extras.get(String(row.id)) ?? {}, (row.extra as Extra | null) ?? {});
+  for (const row of rows) {
+    const known = extras.get(String(row.id)) ?? {};
+    row.extra = mergeExtra(resource, known, (row.extra as Extra | null) ?? {}, source);
+  }
 }
 
-function mergeExtra(resource: Resource, stored: Extra, { values, missing = [] }: Extra): Extra | null {
-  const isLacking = (field: string) => !PLANS[resource].isDocumented.has(field) || missing.includes(field);
-  const kept = Object.entries(stored.values ?? {}).filter(([field]) => isLacking(field));
+/** The `extra` of a record that was not here: notes what a detail alone has shown so far. */
+export function extraOfNew(resource: Resource, extra: Extra | null, source: ProjectSource): Extra | null {
+  const details = source === "detail" ? ownFields(resource, extra?.values) : [];
+  return details.length > 0 ? { ...extra, details } : extra;
+}
+
+/** The names of the fields without documentation. */
+const ownFields = (resource: Resource, values: Extra["values"] = {}) =>
+  Object.keys(values).filter((field) => !PLANS[resource].isDocumented.has(field));
+
+function mergeExtra(
+  resource: Resource,
+  stored: Extra,
+  { values, missing = [] }: Extra,
+  source: ProjectSource,
+): Extra | null {
+  const known = stored.values ?? {};
+  const shown = ownFields(resource, values);
+  const earlier = stored.details ?? [];
+  const details =
+    source === "detail"
+      ? [...earlier, ...shown.filter((field) => !earlier.includes(field) && !Object.hasOwn(known, field))]
+      : earlier.filter((field) => !shown.includes(field));
+  // A list without a field that it had itself, and that nobody has documented, shows that the service has given it up.
+  const stays = (field: string) =>
+    PLANS[resource].isDocumented.has(field)
+      ? missing.includes(field)
+      : source !== "list" || details.includes(field);
+  const kept = Object.entries(known).filter(([field]) => stays(field));
   // Without a prototype, so that no field is special.
-  const all = Object.assign(Object.create(null), Object.fromEntries(kept), values) as Record<string, unknown>;
+  const all = Object.create(null) as Record<string, unknown>;
+  for (const [field, value] of [...kept, ...Object.entries(values ?? {})]) all[field] = value;
   const never = missing.filter((field) => stored.missing?.includes(field));
   const hasValues = Object.keys(all).length > 0;
   if (!hasValues && never.length === 0) return null;
-  return { ...(hasValues && { values: all }), ...(never.length > 0 && { missing: never }) };
+  return {
+    ...(hasValues && { values: all }),
+    ...(never.length > 0 && { missing: never }),
+    ...(details.length > 0 && { details }),
+  };
 }

@@ -38,6 +38,8 @@ export interface Extra {
   values?: Record<string, unknown>;
   /** Documented fields that the record did not have at all. A null is not a missing field. */
   missing?: string[];
+  /** Fields without documentation that only details have shown, so a list that lacks them says nothing of them. */
+  details?: string[];
 }
 
 /** The columns that every mirrored table has in addition to those of upstream. */

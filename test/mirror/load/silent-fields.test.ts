@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { fieldsOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { fieldOf, fieldsOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { readRecords } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { type Loading, loadingTest as test } from "../../support/loading.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
@@ -57,7 +57,8 @@ describe("a field that a reply lacks", () => {
       const parts = [...names.map((name) => [name]), names];
       for (const [place, lacking] of parts.entries()) {
         loading.nextRun();
-        const source = place % 2 === 0 ? "detail" : "list";
+        const isOwn = lacking.some((name) => fieldOf(resource, name) === undefined);
+        const source = isOwn || place % 2 === 0 ? "detail" : "list";
         const counts = await loading.load(resource, [without(record, lacking)], { source });
         expect([lacking, counts.updated]).toEqual([lacking, 0]);
         expect([lacking, await rowsOf(loading)]).toEqual([lacking, before]);
@@ -118,6 +119,26 @@ test("a reply without a state is no sighting of a build: no bound moves, and it 
   expect(await loading.sql`select rule from mirror.build_transitions where build_id = '33'`).toEqual([
     { rule: "date" },
   ]);
+});
+
+test("a field without documentation that only details show stays, and one of a list goes with it", async ({
+  loading,
+}) => {
+  const shown = { commands: ["make"], size: 12345678901234567890n.toString() };
+  const listed = wireBuild("1", { state: "finished", era: "new" });
+  const values = async () =>
+    (await loading.sql`select extra -> 'values' as values from mirror.builds where id = '1'`)[0]?.values;
+  await loading.load("build", [listed]);
+  await loading.load("build", [{ ...listed, ...shown }], { source: "detail" });
+  await loading.load("build", [{ ...listed, type: "pdf" }]);
+  expect(await values()).toEqual({ era: "new", ...shown });
+  await loading.load("build", [wireBuild("1", { state: "finished" })]);
+  expect(await values()).toEqual(shown);
+  // First read by its detail.
+  await loading.load("build", [{ ...wireBuild("2"), ...shown }], { source: "detail" });
+  await loading.load("build", [wireBuild("2")]);
+  const [second] = await readRecords(loading.sql, "build", ["2"]);
+  expect(second).toEqual({ ...wireBuild("2"), ...shown });
 });
 
 test("a null is a value: it empties the field, and is told", async ({ loading }) => {
