@@ -30,6 +30,7 @@ import {
   whatIsMissing,
 } from "../../store/migrate/migrate.ts";
 import { findHidingTables, findLackingRights, findOpenToAll, SHOW_ROWS } from "../../store/migrate/rights.ts";
+import { findSequenceRepairs } from "../../store/migrate/sequences.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
@@ -212,6 +213,13 @@ async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Pro
       "upgrade docmirror here too: this program does not refresh reports that it does not know",
     );
   }
+  const repairs = await findSequenceRepairs(sql);
+  if (repairs.length > 0)
+    return fault(
+      "sequences are behind the numbers of their tables, as logical replication leaves them",
+      `run as the owner: ${repairs.join("; ")}`,
+      EXIT.database,
+    );
   return ok(`all ${migrations.length} are applied, the last one is ${migrations.at(-1)?.tag}`);
 }
 

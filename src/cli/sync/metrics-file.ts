@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { access, chmod, constants, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
 import { ConfigError, messageOf } from "../../base/errors.ts";
 import type { CommandContext } from "../context/run-command.ts";
 
@@ -28,7 +28,9 @@ export interface MetricsFile {
  * the program's files meanwhile; runs without a metrics file do not wait for it.
  */
 export async function openMetricsFile(context: CommandContext, path: string): Promise<MetricsFile> {
-  const file = resolve(path);
+  // A link stays; the file that it points to is replaced.
+  const linked = async () => resolve(dirname(path), await readlink(path).catch(() => basename(path)));
+  const file = await realpath(path).catch(linked);
   await assertWritable(file);
   const describeMirror = await createDescriber(context);
   let isWritten = false;

@@ -65,7 +65,9 @@ export function countMigrations({ migrations, version }: BackupHeader, file: str
   if (isKnown && migrations.length > 0) return migrations.length;
   throw new SchemaVersionError(
     `${file} cannot be restored: docmirror ${version} made it, whose schema this program does not know`,
-    { hint: "upgrade docmirror to that version, or a later one" },
+    {
+      hint: "upgrade docmirror to that version, or a later one; who goes back to an older version restores a backup that it made",
+    },
   );
 }
 

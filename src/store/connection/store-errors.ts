@@ -28,6 +28,9 @@ const CLOSED: Meaning = {
   hint: "read the server's log, then try again: it restarted, or a limit such as idle_in_transaction_session_timeout ended the session",
   passes: true,
 };
+const DISK_FULL: Meaning = {
+  hint: 'free space on the server\'s disk, then run it again: the stored data is consistent (docs/operations.md, "A full disk")',
+};
 const NOT_MIGRATED: Meaning = { hint: "run `docmirror migrate`" };
 const UNKNOWN_ROOT: Meaning = { hint: "name its root certificate with sslrootcert=FILE in DATABASE_URL" };
 
@@ -132,7 +135,7 @@ const MEANINGS: Record<string, Meaning> = {
     hint: "close other clients, or raise max_connections or the role's connection limit",
     passes: true,
   },
-  "53100": { hint: "free space on the server's disk, then run it again: the stored data is consistent" },
+  "53100": DISK_FULL,
   "53200": { hint: "give the server more memory, or lower its work_mem" },
   [LOCK_NOT_HAD]: {
     hint: "another session holds the lock: end it or wait until it is done, then try again",
@@ -160,6 +163,14 @@ const BY_WORDS: readonly [RegExp, Meaning][] = [
     /shared memory segment/,
     {
       hint: "/dev/shm of the server is too small: give its container more (`--shm-size=256m`), or set max_parallel_workers_per_gather=0",
+    },
+  ],
+  // A full disk, where the server has no code for it.
+  [/^could not (?:write|create) init file|No space left on device/, DISK_FULL],
+  [
+    /unique constraint "(?:runs|changes|notices|checks|drift|prunings|quarantine|log_files)_pkey"/,
+    {
+      hint: "a sequence is behind its table, as after logical replication: `docmirror doctor` says how to set it",
     },
   ],
   [/create temporary tables/, { hint: "run `grant temporary on database NAME to ROLE`" }],

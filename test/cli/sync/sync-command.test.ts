@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
@@ -292,6 +301,23 @@ describe("--metrics-file", () => {
     expect(kinds).toEqual(['kind="full"', 'kind="watch"']);
     expect(readdirSync(place)).toEqual(["docmirror.prom"]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
+  });
+
+  it("replaces the file that a link points to, and leaves the link", async () => {
+    await using own = await createTestDatabase();
+    const place = folder.at("linked");
+    mkdirSync(place);
+    for (const [link, target] of [
+      ["first.prom", "target.prom"],
+      ["again.prom", "target.prom"],
+    ] as const) {
+      symlinkSync(target, join(place, link));
+      expect(await run(["watch", "--once"], join(place, link), { databaseUrl: own.url })).toMatchObject({
+        code: expect.any(Number),
+      });
+      expect(lstatSync(join(place, link)).isSymbolicLink()).toBe(true);
+      expect(read(join(place, target))).toContain("docmirror_database_up 1");
+    }
   });
 
   it("has how many more the service counts than it shows, after each run", { tags: ["long"] }, async () => {

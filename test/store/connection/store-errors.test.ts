@@ -126,6 +126,15 @@ describe("toStoreError", () => {
     expect(error).toMatchObject({ hint: expect.stringContaining("/dev/shm") });
   });
 
+  test.each([
+    ["XX000", 'could not write init file "base/5/pg_internal.init"', /free space/],
+    ["58030", 'could not extend file "base/5/1": No space left on device', /free space/],
+    ["23505", 'duplicate key value violates unique constraint "runs_pkey"', /sequence is behind/],
+  ])("%s: %s has a hint that leads to the cause", (code, words, hint) => {
+    const error = toStoreError(Object.assign(new Error(words), { code }), "begin a run");
+    expect(error).toMatchObject({ sqlstate: code, hint: expect.stringMatching(hint) });
+  });
+
   test("the code is found on the cause, where drizzle puts it", () => {
     const wrapped = new Error("Failed query", { cause: coded("53100") });
     expect(toStoreError(wrapped, "store a page")).toMatchObject({
