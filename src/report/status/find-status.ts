@@ -256,7 +256,7 @@ export async function findOpenBuilds(
       count(*) filter (where extract(epoch from coalesce(open.seen_at, build.changed_at)
         - least(build.date at time zone ${sourceTimezone}, build.first_seen_at)) > ${stuckAfterS}::float8) as stuck,
       count(*) filter (where open.vanished_at is not null) as vanished,
-      min(build.date) as oldest
+      min(build.date at time zone ${sourceTimezone}) as oldest
     from mirror.builds as build left join sync.open_builds as open on open.build_id = build.id
     where build.state <> 'finished' and build.deleted_at is null
     group by build.state order by open desc`;
