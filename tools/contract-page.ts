@@ -85,7 +85,7 @@ export const STATUS: StatusDocument = {
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
   reports_behind_since: "…Z",
   reports_failed: { at: "…Z", error: "…" },
-  open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
+  open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03T12:00:00Z" }],
   quarantined: 0,
   unresolved_references: 0,
   count_gaps: [],
@@ -230,7 +230,7 @@ ${statusExample()}
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
 - \`reports_failed\`: when their refresh failed last, and why; null once one has gone well.
 - \`service\`: the host of the mirrored service, or \`demo\`; null before the first sync.
-- \`open_builds\`: builds that have not ended, by state, null for those without one. \`oldest\` is a date of the service, in its own zone.
+- \`open_builds\`: builds that have not ended, by state, null for those without one. \`oldest\` is when the oldest of them was triggered.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).

@@ -62,7 +62,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
   const freshness =
     status.last_good_at === null
       ? `not fresh yet: ${list}`
-      : `fresh as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
+      : `${status.stale ? "stale: read" : "fresh"} as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
   const table = (head: readonly string[], rows: readonly (readonly Cell[])[]) =>
     renderTable({ head, rows, right: ["took"] }, out);
   const resources = table(
@@ -81,7 +81,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
   const runs = table(
     ["run", "kind", "status", "started", "took", "requests"],
     lastRuns.map((run) => {
-      return [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests];
+      return [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), requestsOf(run)];
     }),
   );
   const openBuilds = table(
@@ -203,6 +203,9 @@ function describeUndecided({ undecided_records }: StatusDocument): string[] {
 function toSecond(moment: string | null): string {
   return (moment ?? "").replace(/\.\d+/, "").replace("T", " ");
 }
+
+/** A run that is under way has not counted them yet. */
+const requestsOf = ({ status, requests }: RunRow): number | null => (status === "running" ? null : requests);
 
 function tookOf({ started_at, finished_at }: RunRow): string | null {
   return finished_at === null ? null : formatSpan(Date.parse(finished_at) - Date.parse(started_at));

@@ -26,7 +26,7 @@ import {
   type PageFunction,
   renderDocument,
 } from "./parts/document.ts";
-import { type FoundMoment, minuteOf, renderAge, renderLimits } from "./parts/freshness.ts";
+import { type FoundMoment, minuteOf, renderAge, renderLimits, writtenWords } from "./parts/freshness.ts";
 import { html } from "./parts/html.ts";
 import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
 import { when } from "./parts/marks.ts";
@@ -105,8 +105,8 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const of = moment.isFile ? when(moment.at.getTime(), now) : undefined;
-      const facts = { age: renderAge(moment), ...draft, limits, service: freshness.service, of };
+      const file = moment.isFile && { of: when(moment.at.getTime(), now), says: writtenWords(now) };
+      const facts = { age: renderAge(moment), ...draft, limits, service: freshness.service, file };
       return { status: 200, ...draft, body: await renderDocument(facts, style.href) };
     });
     return sendPage(c, made, HTML);

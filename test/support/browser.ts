@@ -45,7 +45,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
   return { page, faults, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** What axe-core finds that is serious or critical, as `rule: where`. */
+/** All that axe-core finds, as `rule: where`. */
 export async function findBarriers(page: Page): Promise<string[]> {
   // By the debugger, which no policy of the page holds up.
   await page.evaluate(axe.source);
@@ -53,9 +53,7 @@ export async function findBarriers(page: Page): Promise<string[]> {
     const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
     return (await axe.run({ resultTypes: ["violations"] })).violations;
   });
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(" ")}`));
 }
 
 /** How many pixels wider the page is than its window. */

@@ -4,8 +4,9 @@ export interface BoundedSpan {
   most_ms: number | null;
 }
 
-/** A length of time in its two largest units, such as `2h 5m`. Below a minute in tenths of a second. */
+/** A length of time in its two largest units, such as `2h 5m`. Below a minute in tenths of a second, and never none of them. */
 export function formatSpan(ms: number): string {
+  if (ms < 50) return "<0.1s";
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1000);
   const minutes = Math.floor(seconds / 60) % 60;

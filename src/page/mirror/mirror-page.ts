@@ -168,7 +168,7 @@ function currentWords(lists: readonly FreshList[], { now, isFile }: PageMoment):
   const is = isFile ? "was" : "is";
   const read = `The mirror ${is} current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}`;
   if (Number.isNaN(through)) return `${read}.`;
-  return html`${read} ${isWhole ? "at" : "up to"} ${when(through, now)} UTC, ${ago(through, now)}.`;
+  return html`${read} ${isWhole ? "at" : "up to"} ${when(through, now)} UTC${!isFile && html`, ${ago(through, now)}`}.`;
 }
 
 const isHeld = ({ held_records }: FreshList): boolean => (held_records ?? 0) > 0;

@@ -232,7 +232,7 @@ export const runs = block({
           { head: "Run", isName: true, cell: renderRun },
           { head: "End", cell: renderEnd },
           numberColumn("Began", ({ started_at }) => momentTag(started_at, now)),
-          numberColumn("Requests", ({ requests }) => requests ?? 0),
+          numberColumn("Requests", (row) => (isRunning(row) ? null : (row.requests ?? 0))),
           numberColumn("New", ({ inserted }) => inserted ?? 0),
           numberColumn("Changed", ({ updated }) => updated ?? 0),
           numberColumn("Gone", (row) => row.deleted ?? 0),

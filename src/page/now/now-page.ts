@@ -18,8 +18,8 @@ const NOW: BlockPage<NowScope, NowSaid> = {
   name: "now",
   layout: [
     arrivals,
-    { glance: [why, stuck, fixed, rules] },
     { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },
+    { glance: [why, stuck, fixed, rules] },
   ],
   kept: keptBy,
 };
@@ -51,9 +51,11 @@ export function nowPage({ query }: Address): Drawing {
       return {
         verdict,
         above: every === undefined ? "" : renderWallboard(every, moment),
+        // What fails comes first; a reader who has chosen a day goes on to choose.
         main: html`
-${days}
-${await drawn.draw(drawn.verdict)}`,
+${day !== undefined && days}
+${await drawn.draw(drawn.verdict)}
+${day === undefined && days}`,
         tab: "/",
         feed: { href: withQuery("/feed.atom", { day }), title: "What broke and what was fixed" },
         renewSeconds: every,

@@ -170,7 +170,15 @@ function judgeUnread({ asOf }: NowVerdictFacts): Said | null {
   };
 }
 
-function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdictFacts): Said | null {
+function judgeStale({
+  asOf,
+  isStale,
+  isFile,
+  now,
+  trouble,
+  failing,
+  projects,
+}: NowVerdictFacts): Said | null {
   if (!isStale || asOf === null) return null;
   const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
   const was =
@@ -182,7 +190,7 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
     sentence:
       then === null
         ? "Not current: a wrong clock hides when the builds were last read."
-        : html`Not current: what follows is as of ${then}, ${ago(asOf.getTime(), now)}.`,
+        : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf.getTime(), now)}`}.`,
     evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
   };
 }

@@ -88,7 +88,7 @@ type Blocks<Scope, Said> = readonly Block<Scope, Said>[];
 
 /**
  * From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. A glance has lines
- * that stand for blocks of the rail on a phone.
+ * that stand for blocks of the rail before it on a phone.
  */
 type Layout<Scope, Said> = readonly (
   | Block<Scope, Said>

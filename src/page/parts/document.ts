@@ -78,8 +78,8 @@ export interface DocumentFacts extends Draft {
   readonly service?: string | null;
   /** The limits of its figures, above its content. @default nothing */
   readonly limits?: Markup;
-  /** The moment that the page of a file is about, for the title of the window. @default not said */
-  readonly of?: string | undefined;
+  /** Of a file: the moment that it is about, for the title of the window, and that it stays as it is. @default it is no file */
+  readonly file?: { readonly of: string; readonly says: string } | false | undefined;
 }
 
 /**
@@ -98,11 +98,11 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
     age,
     limits,
     service,
-    of: moment,
+    file,
   } = facts;
   const host = service == null ? "" : shorten(service, 60);
   const of = host && ` · ${host}`;
-  const at = moment === undefined ? "" : ` · ${moment} UTC`;
+  const at = file ? ` · ${file.of} UTC` : "";
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -135,7 +135,7 @@ ${above}${verdict && renderVerdict(verdict)}${main}
 </main>
 <footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
   finished builds; ranges are 95&nbsp;% intervals.</p>
-  <p><a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
+  <p>${file && `This page was ${file.says}. `}<a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
   </footer>
 </body>
 </html>

@@ -173,7 +173,7 @@ const isoOf = (ms: number): string => new Date(ms).toISOString();
 const ageTag = (ms: number, now: Date, words: string, lead = ""): Markup =>
   html`<time class="age" datetime="${isoOf(ms)}" title="${lead}${when(ms, now)} UTC">${words}</time>`;
 
-const AGES = /(<time class="age"[^>]* title="([^"]*?) UTC">)[^<]*/g;
+const AGES = /<time class="age"([^>]* title="([^"]*?) UTC">)[^<]*/g;
 
 /** A page with moments in place of ages: they stay true in a file. */
-export const withoutAges = (page: string): string => page.replace(AGES, "$1$2");
+export const withoutAges = (page: string): string => page.replace(AGES, '<time class="at"$1$2');

@@ -69,13 +69,15 @@ ${rows.map(
 )}</tbody></table>`;
 }
 
+/** A link of a hidden head could be reached by keyboard, so a card has its words alone, for a screen reader. */
 function renderHeading<R>({ head, isNumber, sort: by }: Column<R>, sort: SortFacts | undefined): Markup {
   const kind = isNumber && html` class="num"`;
   if (by === undefined || sort === undefined)
     return html`<th role="columnheader" scope="col"${kind}>${head}</th>`;
   const isSorted = by === sort.by;
   return html`<th role="columnheader" scope="col"${kind}${isSorted && html` aria-sort="${sort.direction}"`}>
-    <a href="${sortHref(sort, by)}">${head}${isSorted && icon(sort.direction === "ascending" ? "up" : "down")}</a></th>`;
+    <a href="${sortHref(sort, by)}">${head}${isSorted && icon(sort.direction === "ascending" ? "up" : "down")}</a>
+    <span class="head">${head}</span></th>`;
 }
 
 /** On a phone the head of the table is hidden, and these take its place. */

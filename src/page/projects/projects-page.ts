@@ -170,9 +170,9 @@ function sayHowMany(count: Counts, { isNow, at, now, freshness }: ProjectsScope)
     return `${counted(all, "name")}; how each stands is not known, because this mirror holds no builds.`;
   const good = count("all", "good");
   const isOne = good === 1 || (good === 0 && all === 1);
-  const is = isNow ? (isOne ? "is" : "are") : `${isOne ? "was" : "were"} at ${when(at.getTime(), now)}`;
+  const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at.getTime(), now)}`];
   const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}`;
-  return `${of} ${is} good. Good means that the last finished build of each version and format succeeded.`;
+  return `${of} ${isOne ? one : many} good${then}. Good means that the last finished build of each version and format succeeded.`;
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {

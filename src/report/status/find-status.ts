@@ -258,7 +258,7 @@ export async function findOpenBuilds(
         and sync.open_seconds(open.seen_at, build.date at time zone ${sourceTimezone}, build.first_seen_at)
           > ${stuckAfterS}::float8) as stuck,
       count(*) filter (where open.vanished_at is not null) as vanished,
-      min(build.date) as oldest
+      min(build.date at time zone ${sourceTimezone}) as oldest
     from sync.open_builds as open join mirror.builds as build on build.id = open.build_id
     where build.deleted_at is null
     group by build.state order by open desc`;

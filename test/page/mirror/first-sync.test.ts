@@ -96,6 +96,8 @@ describe("while the first sync runs, the page", () => {
     const looks = blockOf(mirror, "looks");
     expect(looks).toMatch(/In the 24 hours up to .*: 1 sync, 1 of them under way, and 0 rounds/);
     expect(looks).not.toContain("sync that succeeded");
+    // It has not counted its requests yet.
+    expect(rowsOf(mirror, "runs")[0]?.slice(1, 4)).toEqual(["runningrunning", expect.anything(), "–"]);
     expect(textOf(looks)).toContain("sync under way");
   });
 
