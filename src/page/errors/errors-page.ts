@@ -275,6 +275,8 @@ function judgeErrors(
       ? []
       : kinds.filter((kind) => changeOf(kind, { now: finished, before: said.finishedBefore }) > 0);
   const rises = rising.length + risen.length > 0;
+  const share =
+    finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`;
   const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say`;
   const say = failed === 1 ? "it says" : most.now === failed ? "all of them say" : some;
   return {
@@ -282,7 +284,7 @@ function judgeErrors(
     look: rises ? "some" : "idle",
     mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     sentence: `${counted(failed, "build")} failed on ${days}; ${say}: ${kindLabel(most.name)}.`,
-    evidence: `${riseWords(rising, risen, said, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
+    evidence: riseWords(rising, risen, said, period) + share,
   };
 }
 

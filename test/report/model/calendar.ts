@@ -42,8 +42,7 @@ export function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): n
 export function coverageOf(facts: readonly Fact[], day: number, { coveredThrough, firstDay }: Calendar): Row {
   const covered = coveredThrough ?? -Infinity;
   return {
-    is_complete:
-      day > firstDay && (day + 1) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
+    is_complete: day > firstDay && (day + 1) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
     is_covered: day * DAY_US <= covered,
   };
 }
