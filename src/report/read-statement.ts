@@ -100,7 +100,7 @@ function hintFor(code: string, message: string, hint?: string): string | undefin
     case "42501":
       return message.includes("report_people")
         ? "people need a role of their own: `docmirror grant-reader people --with-people`, then `docmirror sql … --role people`"
-        : "a reader may read the schema report alone: `docmirror report` lists it, and `docmirror grant-reader docmirror_serve --interface` makes a role that reads the records too";
+        : "`docmirror report` lists what a reader may read; `docmirror grant-reader docmirror_serve --interface` is for the records";
     case "42P01": {
       const [, name = ""] = /"(?:report\.)?([^"]*)"/.exec(message) ?? [];
       const [near] = nearestNames(name, RELATIONS);

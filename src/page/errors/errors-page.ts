@@ -280,6 +280,8 @@ function judgeErrors(
       ? []
       : kinds.filter((kind) => changeOf(kind, { now: finished, before: said.finishedBefore }) > 0);
   const rises = rising.length + risen.length > 0;
+  const share =
+    finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`;
   const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
   const who = failed === 1 ? "it" : most.now === failed ? "all of them" : some;
   const says = failed === 1 ? ["says", "has"] : ["say", "have"];
@@ -292,7 +294,7 @@ function judgeErrors(
     look: rises ? "some" : "idle",
     mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     sentence: `${counted(failed, "build")} failed on ${days}; ${why}.`,
-    evidence: `${riseWords(rising, risen, said, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
+    evidence: riseWords(rising, risen, said, period) + share,
   };
 }
 

@@ -47,8 +47,11 @@ const beforeWords = (one: RisingLine): string =>
     : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}.`;
 
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
-export const risenWords = (one: RisingLine): string =>
-  `${sharesWords({ now: one.failures, before: one.failures_before }, { now: one.finished, before: one.finished_before })} of the finished builds in the 28 days before`;
+export function risenWords(one: RisingLine): string {
+  const failures = { now: one.failures, before: one.failures_before };
+  const finished = { now: one.finished, before: one.finished_before };
+  return `${sharesWords(failures, finished)} of the finished builds in the 28 days before`;
+}
 
 /** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines. */
 export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({

@@ -79,7 +79,8 @@ export const BUILD_RELATIONS = {
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
       fact_updated_at: "When this row last changed, names and is_main aside.",
       updated_at:
-        "When this row last changed, is_main and its project's and its version's names included: a copy of the rows that are newer than the copy has all that changed.",
+        "When this row last changed, is_main and its project's and its version's names included: so the rows that are newer " +
+        "than a copy are all that changed.",
     },
     key: ["build_id"],
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },

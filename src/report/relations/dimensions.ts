@@ -63,7 +63,8 @@ export const DIMENSIONS = {
         "hash, and branch where it is a path of branches or one of master, main, trunk, default and " +
         "develop. Null where none of these shows it.",
       is_main:
-        "Whether it is its project's default version, which readers see first; latest where the project names none. Its html is the main documentation of builds of that project. False where the project is not known.",
+        "Whether it is its project's default version, which readers see first; latest where the project names none. " +
+        "Its html is the main documentation of builds of that project. False where the project is not known.",
       updated_at: "When this row last changed.",
       renamed_at:
         "When its slug, name, project or is_main last changed; where they never did, when this row was added.",

@@ -222,7 +222,8 @@ export const FAILURE_RELATIONS = {
       p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
       p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
       closed_median_hours:
-        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours. Null where none recovered.",
+        "The median of recovered streaks alone. It is too short, because long repairs are still under way; " +
+        "compare it with median_hours. Null where none recovered.",
     },
     key: ["project_id", "type", "month"],
     nullable: ["project_id", "type", "month"],
