@@ -26,7 +26,7 @@ export interface CountCauses extends ServiceGap {
   here: number;
   /** Of these: missing from the list too, but their deletion is held back. */
   held: number;
-  /** The list shows them, and they could not be stored. */
+  /** The list shows them under an id, and they could not be stored. */
   unstored: number;
   /** Nothing explains them. Above 0: they are missing here. Below 0: they are too many here. */
   unexplained: number;
@@ -46,7 +46,7 @@ export async function countCauses(
   const { unshown, repeated } = gap;
   const here = await countShown(sql, resource);
   const held = await countHeld(sql, resource);
-  const unstored = await countUnstored(sql, resource);
+  const { named: unstored } = await countUnstored(sql, resource);
   const expected = here - held + unstored + unshown + repeated;
   const count = counted ?? expected + gap.unexplained;
   return { counted: count, here, held, unstored, unshown, repeated, unexplained: count - expected };

@@ -61,21 +61,23 @@ export interface MissingFacts {
  * nothing although records are known.
  *
  * Counts the live records of the list (`live`) and those of them that the walk saw (`met`), and of those that were
- * stored before it began (`known`) the ones that it did not see (`missing`).
+ * stored before it began (`known`) the ones that it did not see (`missing`). `stored` are all that the walk saw and that have a row.
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
   const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
   const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
-  const counts = { live: 0, met: 0, known: 0, missing: 0 };
+  const counts = { live: 0, met: 0, stored: 0, known: 0, missing: 0 };
   const back = await findRestored(tx, resource, beganRunId);
-  for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older, newer, others } of liveIds(tx, resource, beganRunId, back)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
     const olderMet = countSeen(older);
     counts.live += older.length + newer.length;
-    counts.met += olderMet + countSeen(newer);
+    const met = olderMet + countSeen(newer);
+    counts.met += met;
+    counts.stored += met + countSeen(others);
     counts.known += older.length;
     counts.missing += older.length - olderMet;
   }
@@ -141,23 +143,26 @@ async function findRestored(tx: TransactionSql, resource: Resource, runId: numbe
 
 /**
  * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
- * ids, because a clock may be wrong, but for those that are `back` since.
+ * ids, because a clock may be wrong, but for those that are `back` since. `others`: rows that the list need not show.
  */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
   back: ReadonlySet<string>,
-): AsyncGenerator<{ older: string[]; newer: string[] }> {
+): AsyncGenerator<Record<"older" | "newer" | "others", string[]>> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;
   await tx`set local enable_bitmapscan = off`;
   const { table } = RECORD_TABLES[resource];
   for (let last: string | null = ""; last !== null; ) {
-    const [row]: { older: string; newer: string; last: string | null }[] = await composed(tx)`
-      select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
-        coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+    const [row]: { ids: string; last: string | null }[] = await composed(tx)`
+      select json_build_object(
+          'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
+          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]'),
+          'others', coalesce(json_agg(id) filter (where not is_listed), '[]')
+        )::text as ids, max(id) as last
       from (
         select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
           ${isListed(resource)} as is_listed
@@ -165,9 +170,9 @@ async function* liveIds(
       ) as listed`;
     last = row?.last ?? null;
     if (!row || last === null) continue;
-    const [older, newer] = [JSON.parse(row.older), JSON.parse(row.newer)] as [string[], string[]];
+    const { older, newer, others } = JSON.parse(row.ids) as Record<"older" | "newer" | "others", string[]>;
     const isBack = (id: string) => back.has(id);
-    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
+    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)], others };
   }
   await tx`set local enable_bitmapscan to default`;
   await tx`set local enable_seqscan to default`;
