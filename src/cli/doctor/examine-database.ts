@@ -13,6 +13,7 @@ import { measureServerClock } from "../../store/connection/server-clock.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { describeDenied, findSuspects } from "../../store/ledger/checks.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
 import {
   describeDatesInChange,
@@ -248,6 +249,13 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
     return warning(
       gaps.map(describeCountGap).join("; "),
       "what a list does not show cannot be mirrored: ask the service's owner whether it is cut, or its count is wrong",
+    );
+  }
+  const denied = (await findSuspects(sql)).filter(({ verdict }) => verdict === "denied");
+  if (denied.length > 0) {
+    return warning(
+      describeDenied(denied),
+      "the mirror has them as the list shows them: ask the service's owner which of both is right",
     );
   }
   const { resource, why } = describeOldest(lists, now);

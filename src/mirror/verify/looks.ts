@@ -26,6 +26,7 @@ import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
+import type { FaultKind } from "./confidence.ts";
 
 const VALUE_DIFFERENCES = statement<ValueDifference>("value_differences", import.meta.url);
 
@@ -54,6 +55,8 @@ interface ValueDifference {
 }
 
 export interface Look extends Before {
+  /** In which way both sides differ. Null where they are equal, or it is not known. */
+  kind: FaultKind | null;
   /** For people; empty where both sides are equal. */
   why: string;
   differences: ValueDifference[];
@@ -131,6 +134,13 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
       };
     });
 
+  /** True for a record that the newest reading of its list has shown. */
+  async function isOnPage(resource: Resource, id: string): Promise<boolean> {
+    const pages =
+      await sql`select from sync.pages where resource = ${resource} and ${id} = any (ids) limit 1`;
+    return pages.length > 0;
+  }
+
   async function judge(resource: Resource, shown: Shown, first?: Before): Promise<Look> {
     const { id, record, askedAt } = shown;
     const { isServed, isKnown, readSince, changedAt, ...here } = await readHere(resource, shown);
@@ -138,8 +148,11 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const hash = page?.records[0]?.hash ?? null;
     const isAsBefore = first?.hash === hash;
     const at = isAsBefore ? first.at : askedAt.toISOString();
+    const oneSide = record === null ? "extra" : "missing";
+    const kind = (record !== null) === isServed ? "fields" : oneSide;
     const end = (verdict: CheckVerdict, why = ""): Look => {
-      return { resource, id, at, hash, verdict, why, differences: [...here.differences] };
+      const differences = [...here.differences];
+      return { resource, id, at, hash, verdict, kind: verdict === "equal" ? null : kind, why, differences };
     };
     const [refused] = page?.rejected ?? [];
     if (refused) return end("unclear", refused.reason);
@@ -153,6 +166,8 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const isRead = Date.parse(readSince ?? "") > Date.parse(at) + replicaLagMs;
     const isOlder = !changedAt || Date.parse(changedAt) <= askedAt.getTime();
     const isProven = isAsBefore && isRead && isOlder && (record !== null || withDetails.has(resource));
+    if (isProven && record === null && (await isOnPage(resource, id)))
+      return end("denied", "the service's list shows it, and its detail says that there is none");
     return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);
   }
 
@@ -160,7 +175,17 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const shown = await show(resource, where);
     if ("record" in shown) return judge(resource, shown, first);
     const id = typeof where === "string" ? where : "";
-    return { resource, id, at: "", hash: null, ...first, verdict: "unclear", ...shown, differences: [] };
+    return {
+      resource,
+      id,
+      at: "",
+      hash: null,
+      ...first,
+      verdict: "unclear",
+      kind: null,
+      ...shown,
+      differences: [],
+    };
   };
 }
 

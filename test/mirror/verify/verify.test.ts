@@ -76,6 +76,7 @@ describe("a check by sample", () => {
       equal: all.checked,
       changed: 0,
       unclear: 0,
+      denied: 0,
       wrong: 0,
     });
     expect({ found, requests }).toEqual({ found: [], requests: 10 });
@@ -188,6 +189,25 @@ describe("a check by sample", () => {
     expect(await verdicts("user")).toEqual({ [user]: "unclear" });
     expect(await verdicts("build")).toEqual({});
     expect(await verdicts("file")).toEqual({ [file]: "unclear" });
+  });
+
+  it("says that the service contradicts itself where its list shows what its detail denies", async () => {
+    let ghost = "";
+    const { verdicts, verify, night, idOf, sql } = await start(FEW, async (request, next) =>
+      new URL(request.url).pathname === `/api/v1/user/${ghost}/` ? new Response("", { status: 404 }) : next(),
+    );
+    ghost = await idOf("user", 1);
+    expect(await verdicts("user")).toEqual({ [ghost]: "changed" });
+    // The lag of a replica goes by.
+    await night();
+    await night();
+    expect(await verdicts("user")).toEqual({ [ghost]: "denied" });
+    const { all, found } = await verify();
+    expect(all).toMatchObject({ wrong: 0, denied: 1 });
+    expect(found[0]?.why).toBe("the service's list shows it, and its detail says that there is none");
+    expect((await findSuspects(sql)).map(({ id, verdict }) => [id, verdict])).toEqual([[ghost, "denied"]]);
+    ghost = "";
+    expect(await verdicts("user")).toEqual({});
   });
 
   it("says what it could not compare, and throws where the host is lost, with nothing noted", async () => {
