@@ -187,7 +187,7 @@ ${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
 ${summaryExample()}
 \`\`\`
 
-- \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
+- \`kind\`: \`full\`, \`incremental\`, \`watch\`, \`quarantine\` or \`repair\` (\`verify --repair\`).
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
 - \`asked_for\` are the \`requests\` by kind: pages of lists, the root listing, schemas, single records, and records that others refer to.

@@ -4,7 +4,9 @@ import { EXIT } from "../base/errors.ts";
 import { grouped, printable } from "../base/text.ts";
 import { FAULT_KINDS, type FaultKind, type KindCounts, upperBound } from "../mirror/verify/confidence.ts";
 import type { Look } from "../mirror/verify/looks.ts";
+import { repairWrong } from "../mirror/verify/repair.ts";
 import { verifyMirror } from "../mirror/verify/verify.ts";
+import { tryRefresh } from "../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";
 import { findRecord } from "../serve/catalog/mirror-catalog.ts";
 import type { CheckedList } from "../store/ledger/checks.ts";
@@ -14,12 +16,18 @@ import { parsedBy, RESOURCES_OPTION, wholeFrom } from "./usage/flag-values.ts";
 
 const UNSEEN = "records that no list of the service shows, and that are not here";
 
-export const command: CommandDeclaration<{ sample: number; resource?: Resource[]; wait: number }> = {
+export const command: CommandDeclaration<{
+  sample: number;
+  resource?: Resource[];
+  wait: number;
+  repair?: boolean;
+}> = {
   settings: ["requests", "database", "sourceTimezone", "replicaLagMs"],
   exits: ["partial", "unprinted"],
   examples: [
     ["verify", "compares 300 random records with the service, and says how sure that makes"],
     ["verify --sample 1000 --resource build", "more of one list"],
+    ["verify --repair", "stores again what is wrong here, and says what it did"],
     ["verify --wait 26h --json", "looks again, after the next night, at what may have changed"],
   ],
   words: { "--resource": RESOURCES },
@@ -32,8 +40,12 @@ export const command: CommandDeclaration<{ sample: number; resource?: Resource[]
         "--wait <duration>",
         "look again after this time at what may have changed; 0s leaves that to the next check [default 2m]",
         parsedBy(durationUpTo(7 * 86_400_000)),
-      ),
-  run: (context, { options: { sample, resource: resources = [...RESOURCES], wait: waitMs = 120_000 } }) => {
+      )
+      .option("--repair", "store again what is wrong here, in a run of its own, and say what was done"),
+  run: (
+    context,
+    { options: { sample, resource: resources = [...RESOURCES], wait: waitMs = 120_000, repair } },
+  ) => {
     const baseUrl = requireBaseUrl(context.config);
     return withMirror(context, async (_sql, database, connections) => {
       const settings = { ...context.config, baseUrl };
@@ -52,13 +64,35 @@ export const command: CommandDeclaration<{ sample: number; resource?: Resource[]
         resource,
         ...measure(list, kinds.lists[resource as Resource]),
       }));
-      const document = { database: database.describe, requests, ...all, unseen: UNSEEN, lists: each, found };
+      const repaired = repair ? await repairWrong(options, found) : [];
+      if (repaired.length > 0) {
+        // What was wrong is looked at once more, so that status and alerts know of it.
+        await verifyMirror({ ...options, sample: 0, waitMs: 0 });
+        await tryRefresh(connections.sql, { ...settings, signal: context.signal }, context.log);
+      }
+      const document = {
+        database: database.describe,
+        requests,
+        ...all,
+        unseen: UNSEEN,
+        lists: each,
+        found,
+        ...(repair && { repaired }),
+      };
       await context.printStored(document, () => {
         const sentences = each.map(({ resource, sentence }) => `${resource}: ${sentence}`);
-        const lines = [...found.flatMap(describe), ...sentences, all.sentence, `not seen: ${UNSEEN}`];
+        const done = repaired.map(({ resource, id, did }) => `repair: ${resource} ${id}: ${did}`);
+        const lines = [
+          ...found.flatMap(describe),
+          ...done,
+          ...sentences,
+          all.sentence,
+          `not seen: ${UNSEEN}`,
+        ];
         return lines.map((line) => `${printable(line)}\n`).join("");
       });
-      return all.wrong > 0 ? EXIT.partial : EXIT.done;
+      const left = all.wrong - repaired.filter(({ outcome }) => outcome !== "left").length;
+      return left > 0 ? EXIT.partial : EXIT.done;
     });
   },
 };

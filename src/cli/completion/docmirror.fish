@@ -216,6 +216,7 @@ complete -c docmirror -n '__fish_seen_subcommand_from verify' -l no-color -d 'no
 complete -c docmirror -n '__fish_seen_subcommand_from verify' -l sample -x -d 'how many, one request each'
 complete -c docmirror -n '__fish_seen_subcommand_from verify' -l resource -x -a 'user project version file build' -d 'only these, separated by commas: user, project, version, file, build'
 complete -c docmirror -n '__fish_seen_subcommand_from verify' -l wait -x -d 'look again after this time at what may have changed; 0s leaves that to the next check'
+complete -c docmirror -n '__fish_seen_subcommand_from verify' -l repair -d 'store again what is wrong here, in a run of its own, and say what was done'
 complete -c docmirror -n '__fish_seen_subcommand_from verify' -l json -d 'print one JSON document'
 complete -c docmirror -n '__fish_seen_subcommand_from verify' -l help -d 'shows the help'
 complete -c docmirror -n __fish_use_subcommand -a report -d 'prints a view of the schema report: how often builds succeed, what fails, how long builds take'

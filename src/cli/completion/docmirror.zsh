@@ -249,6 +249,7 @@ _docmirror() {
             '--sample=[how many, one request each]: : ' \
             '--resource=[only these, separated by commas\: user, project, version, file, build]: :_values -s , word user project version file build' \
             '--wait=[look again after this time at what may have changed; 0s leaves that to the next check]: : ' \
+            '--repair[store again what is wrong here, in a run of its own, and say what was done]' \
             '--json[print one JSON document]' \
             '--help[shows the help]' ;;
         report)

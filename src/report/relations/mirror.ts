@@ -80,7 +80,7 @@ export const MIRROR_RELATIONS = {
       "What did docmirror do? One row per run; rounds of the watch that saw nothing are one row an hour, that of the last of them.",
     columns: {
       run_id: "The run's number; the payload of NOTIFY docmirror_run.",
-      kind: "full, incremental, watch or quarantine.",
+      kind: "full, incremental, watch, quarantine or repair.",
       status: "running, succeeded, partial, failed or interrupted.",
       started_at: "When it began.",
       finished_at: "When it ended, or its process was last alive; null while it runs.",
