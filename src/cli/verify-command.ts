@@ -126,6 +126,8 @@ function measure(list: CheckedList, kinds: KindCounts) {
   const parts = others.flatMap(([count, what]) => (count > 0 ? [`, ${grouped(count)} ${what}`] : []));
   const drawn = checked + changed + denied + unclear;
   const found = `${grouped(equal)} of ${grouped(drawn)} are equal${parts.join("")}`;
+  const undecided =
+    changed + unclear > 0 ? `; ${grouped(checked)} of ${grouped(drawn)} could be decided` : "";
   const percentOf = ({ found, checked }: KindCounts[FaultKind]) =>
     Math.ceil(upperBound(found, checked) * 1000) / 10;
   const percents = {
@@ -146,6 +148,6 @@ function measure(list: CheckedList, kinds: KindCounts) {
     differ_below_percent: percents.fields,
     missing_below_percent: percents.missing,
     extra_below_percent: percents.extra,
-    sentence: `${found}; ${sentence}`,
+    sentence: `${found}${undecided}; ${sentence}`,
   };
 }

@@ -24,6 +24,7 @@ import {
 } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
+import { describeUnsteady, findUnsteady } from "../../store/ledger/unsteady-fields.ts";
 import {
   assertServerUsable,
   assertUsable,
@@ -70,7 +71,7 @@ const SERVER_CHECKS: Checks = {
 /** They need the tables of this program. The last one depends on all before it. */
 const TABLE_CHECKS: Checks = {
   mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
-  freshness: ({ sql, config, now }) => checkFreshness(sql, config.staleAfterMs, now),
+  freshness: ({ sql, config, now }) => checkFreshness(sql, config, now),
   backups: ({ sql, config, now }) => checkBackups(sql, config, now),
   "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
 };
@@ -218,7 +219,11 @@ async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
 }
 
 /** How old the mirror is by its oldest list, and whether a run has its time from a clock that was ahead. */
-async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promise<Result> {
+async function checkFreshness(
+  sql: Sql,
+  { staleAfterMs, ignoredFields }: Pick<Config, "staleAfterMs" | "ignoredFields">,
+  now: Date,
+): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
   const ahead = runs.filter(({ at }) => isAhead(at, now));
@@ -251,6 +256,11 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
       "what a list does not show cannot be mirrored: ask the service's owner whether it is cut, or its count is wrong",
     );
   }
+  const unsteady = (await findUnsteady(sql)).filter(
+    ({ resource, field }) => !ignoredFields?.includes(`${resource}.${field}`),
+  );
+  if (unsteady.length > 0)
+    return warning(unsteady.map(describeUnsteady).join("; "), "set it, and ask the service's owner why");
   const denied = (await findSuspects(sql)).filter(({ verdict }) => verdict === "denied");
   if (denied.length > 0) {
     return warning(

@@ -6,7 +6,7 @@ import { createPageMemory } from "../load/page-memory.ts";
 import { countRefused, countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { beyondMoves, compareShown } from "./differences.ts";
-import { forgetSeen, recordMissing } from "./missing-records.ts";
+import { countUnlisted, forgetSeen, recordMissing } from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
 
@@ -51,7 +51,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         const missing = await closeWhole(tx, run, list, reading, finishedAt);
         held = missing.held;
         unstored = seen.size - missing.met;
-        lost = await describeLost(tx, resource, seen, missing.stored);
+        lost = await describeLost(tx, resource, seen, unstored);
       } else await forgetSeen(tx, resource, seen);
       if ((memory || isRead) && counted !== null) {
         deficit = beyondMoves(counted - (await countShown(tx, resource)), moved);
@@ -118,10 +118,11 @@ async function describeLost(
   tx: TransactionSql,
   resource: ListOptions["plan"]["resource"],
   seen: Reading["seen"],
-  stored: number,
+  unstored: number,
 ): Promise<string | null> {
-  if (seen.size === stored) return null;
-  const lost = seen.size - stored - (await countRefused(tx, resource, seen));
+  let lost = unstored;
+  if (lost > 0) lost -= await countRefused(tx, resource, seen);
+  if (lost > 0) lost -= await countUnlisted(tx, resource, seen);
   return lost > 0
     ? `${resource} list: ${countedAs(lost, resource)} that it shows ${lost === 1 ? "is" : "are"} not here, and could be stored: a row was lost; the next sync reads it again`
     : null;

@@ -61,23 +61,21 @@ export interface MissingFacts {
  * nothing although records are known.
  *
  * Counts the live records of the list (`live`) and those of them that the walk saw (`met`), and of those that were
- * stored before it began (`known`) the ones that it did not see (`missing`). `stored` are all that the walk saw and that have a row.
+ * stored before it began (`known`) the ones that it did not see (`missing`).
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
   const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
   const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
-  const counts = { live: 0, met: 0, stored: 0, known: 0, missing: 0 };
+  const counts = { live: 0, met: 0, known: 0, missing: 0 };
   const back = await findRestored(tx, resource, beganRunId);
-  for await (const { older, newer, others } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
     const olderMet = countSeen(older);
     counts.live += older.length + newer.length;
-    const met = olderMet + countSeen(newer);
-    counts.met += met;
-    counts.stored += met + countSeen(others);
+    counts.met += olderMet + countSeen(newer);
     counts.known += older.length;
     counts.missing += older.length - olderMet;
   }
@@ -143,14 +141,14 @@ async function findRestored(tx: TransactionSql, resource: Resource, runId: numbe
 
 /**
  * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
- * ids, because a clock may be wrong, but for those that are `back` since. `others`: rows that the list need not show.
+ * ids, because a clock may be wrong, but for those that are `back` since.
  */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
   back: ReadonlySet<string>,
-): AsyncGenerator<Record<"older" | "newer" | "others", string[]>> {
+): AsyncGenerator<Record<"older" | "newer", string[]>> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;
@@ -160,8 +158,7 @@ async function* liveIds(
     const [row]: { ids: string; last: string | null }[] = await composed(tx)`
       select json_build_object(
           'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
-          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]'),
-          'others', coalesce(json_agg(id) filter (where not is_listed), '[]')
+          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
         )::text as ids, max(id) as last
       from (
         select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
@@ -170,12 +167,31 @@ async function* liveIds(
       ) as listed`;
     last = row?.last ?? null;
     if (!row || last === null) continue;
-    const { older, newer, others } = JSON.parse(row.ids) as Record<"older" | "newer" | "others", string[]>;
+    const { older, newer } = JSON.parse(row.ids) as Record<"older" | "newer", string[]>;
     const isBack = (id: string) => back.has(id);
-    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)], others };
+    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
   }
   await tx`set local enable_bitmapscan to default`;
   await tx`set local enable_seqscan to default`;
+}
+
+/** The rows that a list need not show, as of deleted records, and that a walk saw: they went, or came back, while it read. */
+export async function countUnlisted(
+  tx: TransactionSql,
+  resource: Resource,
+  seen: Pick<IdSet, "has">,
+): Promise<number> {
+  const { table } = RECORD_TABLES[resource];
+  let met = 0;
+  for (let last = "", isLast = false; !isLast; ) {
+    const rows = await composed(tx)<{ id: string }>`
+      select ${table.id} from ${table} where not (${isListed(resource)}) and ${table.id} > ${last}
+      order by ${table.id} limit ${WINDOW}`;
+    met += rows.filter(({ id }) => seen.has(id)).length;
+    last = rows.at(-1)?.id ?? last;
+    isLast = rows.length < WINDOW;
+  }
+  return met;
 }
 
 /**

@@ -2,6 +2,7 @@ import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
+import { ignoredIn } from "../normalize/record-hash.ts";
 import {
   findStored,
   findStoredUsers,
@@ -17,7 +18,7 @@ import {
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
+import { type Change, findChanges, hasFields, leaveOut, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, type TransitionFacts } from "./record-transitions.ts";
 import {
   BUILD_LOGS,
@@ -33,6 +34,8 @@ import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
   method: WriteMethod;
+  /** Fields that are in no history. @default none */
+  ignoredFields?: readonly string[] | null;
   keys: KnownKeys;
   /** Decides between copies of a project. @default the copy is later than the stored one */
   sightings?: ProjectSightings;
@@ -163,6 +166,7 @@ async function replaceChanged(
   const rows = changed.map(toRow);
   await keepUnread(tx, resource, rows);
   const changes = await findChanges(tx, resource, changed, rows, users);
+  for (const change of changes) leaveOut(change, ignoredIn(resource, facts.ignoredFields));
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));
   const equal = rows.filter((row) => !differs(row));

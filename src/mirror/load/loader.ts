@@ -65,6 +65,8 @@ interface LoaderOptions extends TransitionFacts, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
+  /** See `ReadAs`. @default none */
+  ignoredFields?: readonly string[] | null;
   /** Waits for a database that is away. @default the load fails */
   patience?: Patience;
   /** Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write. */
@@ -123,6 +125,7 @@ export function createLoader(options: LoaderOptions): Loader {
       runId,
       sourceTimezone,
       clockAhead,
+      ignoredFields: options.ignoredFields ?? null,
       method,
       keys,
       sightings,

@@ -163,6 +163,7 @@ async function runWithLease(
     keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
     baseUrl: settings.baseUrl,
     sourceTimezone: settings.sourceTimezone,
+    ignoredFields: settings.ignoredFields,
     clockAhead: client.clockAhead,
     assertMayWrite: lease.assertHolds,
     meter: meters?.store,

@@ -24,6 +24,7 @@ import { fetchDetail } from "../api/fetch-detail.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
+import { ignoredIn } from "../normalize/record-hash.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import type { FaultKind } from "./confidence.ts";
@@ -42,6 +43,8 @@ interface LookDeps {
   sql: Sql;
   findServed: FindServed;
   replicaLagMs: number;
+  /** See `ReadAs`. */
+  ignoredFields: readonly string[] | null;
   signal: AbortSignal;
 }
 
@@ -71,7 +74,15 @@ const MAX_SHOWN = 2000;
 export type LookAt = (resource: Resource, where: string | number, first?: Before) => Promise<Look>;
 
 /** It throws the error of a host that is away, and the signal's reason. */
-export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps): LookAt {
+export function createLook({
+  client,
+  sql,
+  findServed,
+  replicaLagMs,
+  ignoredFields,
+  signal,
+}: LookDeps): LookAt {
+  const source = { baseUrl: client.baseUrl, sourceTimezone: client.sourceTimezone };
   /** The lists with a detail that was found: only there a missing one says something. */
   const withDetails = new Set<Resource>();
 
@@ -117,7 +128,10 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
           exists (select from mirror.archived_logs where build_id = ${id} and ${resource} = 'build') as "isArchived"
         from (select) as one left join ${table} on ${table.id} = ${id}`;
       const served = await findServed(tx, resource, id);
-      const leftOut = facts?.isArchived ? [...PLANS[resource].long] : [];
+      const leftOut = [
+        ...(facts?.isArchived ? PLANS[resource].long : []),
+        ...ignoredIn(resource, ignoredFields),
+      ];
       const texts = served && record && [record, served].map((one) => comparable(resource, one));
       const differences = await VALUE_DIFFERENCES(tx, {
         shown: texts?.[0] ?? "{}",
@@ -144,7 +158,7 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
   async function judge(resource: Resource, shown: Shown, first?: Before): Promise<Look> {
     const { id, record, askedAt } = shown;
     const { isServed, isKnown, readSince, changedAt, ...here } = await readHere(resource, shown);
-    const page = record && normalizePage(resource, [record], client);
+    const page = record && normalizePage(resource, [record], { ...source, ignoredFields });
     const hash = page?.records[0]?.hash ?? null;
     const isAsBefore = first?.hash === hash;
     const at = isAsBefore ? first.at : askedAt.toISOString();

@@ -172,7 +172,13 @@ export function withCheck<Result extends SyncResult>(
     const check = { ...options, pace, resources: resources ?? RESOURCES, sample, waitMs: 0, findServed };
     try {
       const { records: _, ...counts } = (await verifyMirror(check)).all;
-      if (counts.wrong === 0) log.info(counts, "records were compared with the service");
+      const undecided = counts.changed + counts.unclear;
+      if (counts.wrong === 0 && undecided > counts.checked)
+        log.warn(
+          { ...counts, hint: "`docmirror doctor` names fields that differ from reply to reply" },
+          "a check of records could decide less than half of them",
+        );
+      else if (counts.wrong === 0) log.info(counts, "records were compared with the service");
       else log.error({ ...counts, hint: "`docmirror status` names them" }, "records of the mirror are wrong");
     } catch (error) {
       if (!signal.aborted)
