@@ -95,7 +95,7 @@ export const STATUS: StatusDocument = {
   checked: {
     ...{ nights: 30, checked: 600, equal: 599 },
     wrong: [{ resource: "build", id: "4711", fields: ["success"], fault: "success" }],
-    denied: [{ resource: "project", id: "7" }],
+    denied: [],
   },
   below_head: {
     run_id: 7,

@@ -151,7 +151,8 @@ export const SETTINGS = {
     without: "none",
     parse: values.fields,
     meaning:
-      "fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history",
+      "fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; " +
+      "their values are kept as they came with a change of another field, and are in no history",
   },
   leaveOut: {
     name: "DOCMIRROR_LEAVE_OUT",

@@ -123,9 +123,9 @@ async function describeLost(
   let lost = unstored;
   if (lost > 0) lost -= await countRefused(tx, resource, seen);
   if (lost > 0) lost -= await countUnlisted(tx, resource, seen);
-  return lost > 0
-    ? `${resource} list: ${countedAs(lost, resource)} that it shows ${lost === 1 ? "is" : "are"} not here, and could be stored: a row was lost; the next sync reads it again`
-    : null;
+  if (lost <= 0) return null;
+  const what = `${countedAs(lost, resource)} that it shows ${lost === 1 ? "is" : "are"} not here`;
+  return `${resource} list: ${what}, and could be stored: a row was lost; the next sync reads it again`;
 }
 
 /** Notes what a whole walk did not show, in the transaction that ends it. */

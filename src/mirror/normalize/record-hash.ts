@@ -9,7 +9,8 @@ import type { RecordPlan } from "./record-plan.ts";
  * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and how it becomes a row (`readingOf`): the
  * order of its keys and of a list of references does not count, everything else does. An embedded record counts by its
  * id, a date with a zone by that of the service too. Each value is encoded with its kind and its length, so that two
- * different records never have the same encoding. An `ignored` field does not count, whatever it holds. Throws a RangeError for a record that is nested too deep to be stored (`MAX_DEPTH`).
+ * different records never have the same encoding. An `ignored` field does not count, whatever it holds.
+ * Throws a RangeError for a record that is nested too deep to be stored (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,

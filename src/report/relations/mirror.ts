@@ -122,7 +122,8 @@ export const MIRROR_RELATIONS = {
       ...RECORDS,
       total_count: "How many records the service counted; null where it did not say.",
       deficit:
-        "How many more records the service counted than the mirror has, of a head beyond what the service is known to count and not to show; null where that was not compared.",
+        "How many more records the service counted than the mirror has, of a head beyond what the service is known to count " +
+        "and not to show; null where that was not compared.",
       unstored: "Records of the list that have no row, because they could not be stored.",
       is_good: "True where the list is as fresh as this walk.",
       round_records: "Records that were read again below the head, as a night of a round; null without one.",
