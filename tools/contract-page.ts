@@ -94,7 +94,8 @@ export const STATUS: StatusDocument = {
   dropped_lists: [],
   checked: {
     ...{ nights: 30, checked: 600, equal: 599 },
-    wrong: [{ resource: "build", id: "4711", fields: ["success"] }],
+    wrong: [{ resource: "build", id: "4711", fields: ["success"], fault: "success" }],
+    denied: [],
   },
   below_head: {
     run_id: 7,
@@ -188,7 +189,7 @@ ${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
 ${summaryExample()}
 \`\`\`
 
-- \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
+- \`kind\`: \`full\`, \`incremental\`, \`watch\`, \`quarantine\` or \`repair\` (\`verify --repair\`).
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
 - \`asked_for\` are the \`requests\` by kind: pages of lists, the root listing, schemas, single records, and records that others refer to.
@@ -235,7 +236,8 @@ ${statusExample()}
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).
 - \`held_deletions\`: lists that miss more records than \`DOCMIRROR_MAX_DELETE_RATIO\` allows, \`since\` when, and \`until\` when they are kept at least; null: until a person decides.
-- \`checked\`: the records that checks by sample (\`docmirror verify\`) of 30 days compared, how many were equal, and which are wrong by the newest one. Null without one.
+- \`checked\`: the records that checks by sample (\`docmirror verify\`) of 30 days compared, how many were equal, and which are wrong by the newest one (\`fault\` says it in words).
+  \`denied\` are those that the service's list shows and whose detail it denies: no fault of the mirror. Null without one.
 - \`below_head\`: the night of a round (\`round_records\`, \`round_reason\`) and the search of the newest sync, as \`report.walks\` has them, and the round under way.
 - \`dates_in_change\`: \`since\` when the service shows most builds with another date, and how (\`detail\`), until all were read since; else null.
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.

@@ -9,6 +9,7 @@ import { describeJob, type RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
+import { describeDenied } from "../store/ledger/checks.ts";
 import { describeDropped } from "../store/ledger/dropped-lists.ts";
 import { describeDatesInChange } from "../store/ledger/list-freshness.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
@@ -159,12 +160,11 @@ function describeBehind({
 
 function describeChecked({ checked: all }: StatusDocument): string[] {
   if (!all) return [];
-  const { nights, checked, equal, wrong } = all;
-  const faults = wrong.map(
-    ({ resource, id, fields }) => `; ${resource} ${id} is wrong (${fields.join(", ")})`,
-  );
+  const { nights, checked, equal, wrong, denied } = all;
+  const faults = wrong.map(({ resource, id, fault }) => `; ${resource} ${id} is wrong (${fault})`);
   return [
     `checked: ${grouped(equal)} of ${grouped(checked)} records equal in ${counted(nights, "night")}${faults.join("")}`,
+    ...(denied.length > 0 ? [`${describeDenied(denied)}: ask its owner`] : []),
   ];
 }
 

@@ -21,6 +21,7 @@ const RUNS: Record<RunKind, string> = {
   incremental: "The incremental sync",
   watch: "A round of the watch",
   quarantine: "The retry of the quarantine",
+  repair: "The repair of what a check found wrong",
 };
 const ENDS: Record<EndedRun["status"], string> = {
   failed: "failed",

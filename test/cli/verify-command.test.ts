@@ -27,7 +27,8 @@ describe("verify", () => {
     const { code, stdout } = await run("verify --sample 60 --wait 0s");
     expect(code).toBe(0);
     expect(stdout).toContain(
-      "\n30 of 30 are equal; with 95 % confidence fewer than 9.6 % of 30 records differ (Clopper–Pearson)\n",
+      "\n30 of 30 are equal; with 95 % confidence fewer than 9.6 % of 30 records differ in a field, " +
+        "fewer than 9.6 % are missing here, fewer than 9.6 % are here and not there (Clopper–Pearson, each by itself)\n",
     );
     expect(stdout).toMatch(/^user: /m);
     expect(stdout).toMatch(/not seen: .*\n$/);

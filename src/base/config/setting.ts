@@ -251,6 +251,17 @@ export const finalStates: Parse<readonly string[]> = (text) => {
       };
 };
 
+/** Fields of resources, as `build.output_url`. */
+export const fields: Parse<readonly string[]> = (text) => {
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.find(
+    (name) => !/^[a-z]+\.[^\s,]{1,200}$/.test(name) || !isResource(name.split(".")[0] ?? ""),
+  );
+  return wrong === undefined
+    ? { value: names }
+    : { fault: `has ${JSON.stringify(wrong)}, which is no field of a resource, such as build.output_url` };
+};
+
 /** Slugs, with `*` for any letters. */
 export const projectPatterns: Parse<readonly string[]> = (text) => {
   const patterns = text.split(",").map((pattern) => pattern.trim());

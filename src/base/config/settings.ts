@@ -156,6 +156,17 @@ export const SETTINGS = {
       "how far a replica of the service may be behind; nothing is marked deleted within this time of " +
       "its last sighting; units ms s m h d w, at most 1w, 0s is none",
   },
+  ignoredFields: {
+    name: "DOCMIRROR_IGNORED_FIELDS",
+    uses: ["requests"],
+    value: "fields",
+    default: null,
+    without: "none",
+    parse: values.fields,
+    meaning:
+      "fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; " +
+      "their values are kept as they came with a change of another field, and are in no history",
+  },
   leaveOut: {
     name: "DOCMIRROR_LEAVE_OUT",
     uses: ["sync"],

@@ -6,7 +6,7 @@ import { RESOURCES } from "../../resources/resources.ts";
 export const REQUEST_LABELS = [...RESOURCES, "root", "schema", "content", "other"] as const;
 export type RequestLabel = (typeof REQUEST_LABELS)[number];
 
-export const RUN_KINDS = ["full", "incremental", "watch", "quarantine"] as const;
+export const RUN_KINDS = ["full", "incremental", "watch", "quarantine", "repair"] as const;
 export type RunKindLabel = (typeof RUN_KINDS)[number];
 
 export const RUN_STATUSES = ["succeeded", "partial", "failed", "interrupted"] as const;

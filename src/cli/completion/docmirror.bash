@@ -32,6 +32,7 @@ _docmirror() {
       'sync --max-delete-ratio'|\
       'sync --delete-held-after'|\
       'sync --replica-lag'|\
+      'sync --ignored-fields'|\
       'sync --leave-out'|\
       'sync --verify-sample'|\
       'sync --docs-url'|\
@@ -63,6 +64,7 @@ _docmirror() {
       'watch --final-states'|\
       'watch --stale-after'|\
       'watch --replica-lag'|\
+      'watch --ignored-fields'|\
       'watch --webhook-url'|\
       'watch --webhook-secret'|\
       'watch --webhook-format'|\
@@ -93,6 +95,7 @@ _docmirror() {
       'worker --max-delete-ratio'|\
       'worker --delete-held-after'|\
       'worker --replica-lag'|\
+      'worker --ignored-fields'|\
       'worker --leave-out'|\
       'worker --verify-sample'|\
       'worker --docs-url'|\
@@ -158,6 +161,7 @@ _docmirror() {
       'doctor --max-body-mb'|\
       'doctor --source-timezone'|\
       'doctor --stale-after'|\
+      'doctor --ignored-fields'|\
       'doctor --log-level'|\
       'doctor --log-format'|\
       'verify --database-url'|\
@@ -171,6 +175,7 @@ _docmirror() {
       'verify --max-body-mb'|\
       'verify --source-timezone'|\
       'verify --replica-lag'|\
+      'verify --ignored-fields'|\
       'verify --log-level'|\
       'verify --log-format'|\
       'verify --sample'|\
@@ -243,6 +248,7 @@ _docmirror() {
       'get --timeout-ms'|\
       'get --retries'|\
       'get --max-body-mb'|\
+      'get --ignored-fields'|\
       'get --log-level'|\
       'get --log-format'|\
       'get --filter'|\
@@ -353,6 +359,7 @@ _docmirror() {
       'config --max-delete-ratio'|\
       'config --delete-held-after'|\
       'config --replica-lag'|\
+      'config --ignored-fields'|\
       'config --leave-out'|\
       'config --verify-sample'|\
       'config --docs-url'|\
@@ -386,20 +393,20 @@ _docmirror() {
     '') kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune forget simulate database config completion help' flags='--help --version --verbose --no-color' ;;
     help) kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune forget simulate database config completion' ;;
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
-    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
-    watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
+    watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --ignored-fields --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
+    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
-    doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
-    verify) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --replica-lag --log-level --log-format --verbose --no-color --sample --resource --wait --json --help' ;;
+    doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --ignored-fields --log-level --log-format --verbose --no-color --json --help' ;;
+    verify) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --replica-lag --ignored-fields --log-level --log-format --verbose --no-color --sample --resource --wait --repair --json --help' ;;
     report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --html --with-people --help' ;;
     sql) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --role --timeout --help' ;;
     export) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --out --format --incremental --since --until --logs --json --help' ;;
     backup) flags='--database-url --database-password --data-dir --log-level --log-format --verbose --no-color --keep --json --help' ;;
     restore) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --json --help' ;;
     explain) flags='--database-url --database-password --data-dir --source-timezone --log-level --log-format --verbose --no-color --json --help' ;;
-    get) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --log-level --log-format --verbose --no-color --filter --schema --limit --offset --search --anchors --project --in-version --page --local --json --help' ;;
+    get) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --ignored-fields --log-level --log-format --verbose --no-color --filter --schema --limit --offset --search --anchors --project --in-version --page --local --json --help' ;;
     quarantine) flags='--database-url --database-password --data-dir --base-url --source-timezone --stuck-after --log-level --log-format --verbose --no-color --resource --all --limit --retry --json --help' ;;
     notify) flags='--database-url --database-password --data-dir --stale-after --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --test --retry --mute --for --unmute --json --help' ;;
     migrate) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --status --dry-run --service --worker --json --help' ;;
@@ -409,7 +416,7 @@ _docmirror() {
     forget) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --texts --force --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
@@ -453,6 +460,7 @@ _docmirror() {
     'sync --max-delete-ratio') kind=other flags= ;;
     'sync --delete-held-after') kind=other flags= ;;
     'sync --replica-lag') kind=other flags= ;;
+    'sync --ignored-fields') kind=other flags= ;;
     'sync --leave-out') kind=other flags= ;;
     'sync --verify-sample') kind=other flags= ;;
     'sync --content') kind=words words='on off' ;;
@@ -485,6 +493,7 @@ _docmirror() {
     'watch --final-states') kind=other flags= ;;
     'watch --stale-after') kind=other flags= ;;
     'watch --replica-lag') kind=other flags= ;;
+    'watch --ignored-fields') kind=other flags= ;;
     'watch --webhook-url') kind=other flags= ;;
     'watch --webhook-secret') kind=other flags= ;;
     'watch --webhook-format') kind=words words='standard slack teams' flags= ;;
@@ -515,6 +524,7 @@ _docmirror() {
     'worker --max-delete-ratio') kind=other flags= ;;
     'worker --delete-held-after') kind=other flags= ;;
     'worker --replica-lag') kind=other flags= ;;
+    'worker --ignored-fields') kind=other flags= ;;
     'worker --leave-out') kind=other flags= ;;
     'worker --verify-sample') kind=other flags= ;;
     'worker --content') kind=words words='on off' ;;
@@ -582,6 +592,7 @@ _docmirror() {
     'doctor --max-body-mb') kind=other flags= ;;
     'doctor --source-timezone') kind=other flags= ;;
     'doctor --stale-after') kind=other flags= ;;
+    'doctor --ignored-fields') kind=other flags= ;;
     'doctor --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'doctor --log-format') kind=words words='auto pretty json' flags= ;;
     'verify --database-url') kind=other flags= ;;
@@ -595,6 +606,7 @@ _docmirror() {
     'verify --max-body-mb') kind=other flags= ;;
     'verify --source-timezone') kind=other flags= ;;
     'verify --replica-lag') kind=other flags= ;;
+    'verify --ignored-fields') kind=other flags= ;;
     'verify --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'verify --log-format') kind=words words='auto pretty json' flags= ;;
     'verify --sample') kind=other flags= ;;
@@ -667,6 +679,7 @@ _docmirror() {
     'get --timeout-ms') kind=other flags= ;;
     'get --retries') kind=other flags= ;;
     'get --max-body-mb') kind=other flags= ;;
+    'get --ignored-fields') kind=other flags= ;;
     'get --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'get --log-format') kind=words words='auto pretty json' flags= ;;
     'get --filter') kind=other flags= ;;
@@ -777,6 +790,7 @@ _docmirror() {
     'config --max-delete-ratio') kind=other flags= ;;
     'config --delete-held-after') kind=other flags= ;;
     'config --replica-lag') kind=other flags= ;;
+    'config --ignored-fields') kind=other flags= ;;
     'config --leave-out') kind=other flags= ;;
     'config --verify-sample') kind=other flags= ;;
     'config --content') kind=words words='on off' ;;

@@ -71,6 +71,7 @@ _docmirror() {
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
@@ -111,6 +112,7 @@ _docmirror() {
             '--final-states=[more states in which builds end, neither as a success nor as a failure, such as expired,superseded; known are finished, cancelled, canceled, aborted, error, skipped (docs/builds.md)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
             '--webhook-secret=[signs what DOCMIRROR_WEBHOOK_URL gets\: whsec_ and 24 to 64 bytes in base64]: : ' \
             '--webhook-format=[how notices are written\: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them]: :(standard slack teams)' \
@@ -147,6 +149,7 @@ _docmirror() {
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
@@ -228,6 +231,7 @@ _docmirror() {
             '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -246,6 +250,7 @@ _docmirror() {
             '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -253,6 +258,7 @@ _docmirror() {
             '--sample=[how many, one request each]: : ' \
             '--resource=[only these, separated by commas\: user, project, version, file, build]: :_values -s , word user project version file build' \
             '--wait=[look again after this time at what may have changed; 0s leaves that to the next check]: : ' \
+            '--repair[store again what is wrong here, in a run of its own, and say what was done]' \
             '--json[print one JSON document]' \
             '--help[shows the help]' ;;
         report)
@@ -365,6 +371,7 @@ _docmirror() {
             '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \
             '--retries=[tries after the first, 0 to 100; Retry-After is obeyed]: : ' \
             '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -548,6 +555,7 @@ _docmirror() {
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--ignored-fields=[fields that make no record another one, such as build.output_url,user.token, because they differ in each reply; their values are kept as they came with a change of another field, and are in no history]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \

@@ -13,6 +13,7 @@ import { measureServerClock } from "../../store/connection/server-clock.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { describeDenied, findSuspects } from "../../store/ledger/checks.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
 import {
   describeDatesInChange,
@@ -23,6 +24,7 @@ import {
 } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
+import { describeUnsteady, findUnsteady } from "../../store/ledger/unsteady-fields.ts";
 import {
   assertServerUsable,
   assertUsable,
@@ -70,7 +72,7 @@ const SERVER_CHECKS: Checks = {
 /** They need the tables of this program. The last one depends on all before it. */
 const TABLE_CHECKS: Checks = {
   mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
-  freshness: ({ sql, config, now }) => checkFreshness(sql, config.staleAfterMs, now),
+  freshness: ({ sql, config, now }) => checkFreshness(sql, config, now),
   backups: ({ sql, config, now }) => checkBackups(sql, config, now),
   "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
 };
@@ -234,7 +236,11 @@ async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
 }
 
 /** Checks the age of the mirror by its oldest list, and that no run has its time from a clock that was ahead. */
-async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promise<Result> {
+async function checkFreshness(
+  sql: Sql,
+  { staleAfterMs, ignoredFields }: Pick<Config, "staleAfterMs" | "ignoredFields">,
+  now: Date,
+): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
   const ahead = runs.filter(({ at }) => isAhead(at, now));
@@ -265,6 +271,18 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
     return warning(
       gaps.map(describeCountGap).join("; "),
       "what a list does not show cannot be mirrored: ask the service's owner whether it is cut, or its count is wrong",
+    );
+  }
+  const unsteady = (await findUnsteady(sql)).filter(
+    ({ resource, field }) => !ignoredFields?.includes(`${resource}.${field}`),
+  );
+  if (unsteady.length > 0)
+    return warning(unsteady.map(describeUnsteady).join("; "), "set it, and ask the service's owner why");
+  const denied = (await findSuspects(sql)).filter(({ verdict }) => verdict === "denied");
+  if (denied.length > 0) {
+    return warning(
+      describeDenied(denied),
+      "the mirror has them as the list shows them: ask the service's owner which of both is right",
     );
   }
   const { resource, why } = describeOldest(lists, now);

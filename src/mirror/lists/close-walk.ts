@@ -1,11 +1,12 @@
+import { counted as countedAs } from "../../base/text.ts";
 import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
 import { countHeld, countRows, countShown, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
-import { countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
+import { countRefused, countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { beyondMoves, compareShown } from "./differences.ts";
-import { forgetSeen, recordMissing } from "./missing-records.ts";
+import { countUnlisted, forgetSeen, recordMissing } from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
 
@@ -42,6 +43,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
   const ended = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {
       let held: string | null = null;
+      let lost: string | null = null;
       let unstored = head?.causes?.unstored ?? null;
       let deficit = head?.causes ? head.causes.unexplained + head.causes.unstored : null;
       if (outcome.walk === "whole") {
@@ -49,16 +51,20 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         const missing = await closeWhole(tx, run, list, reading, finishedAt);
         held = missing.held;
         unstored = seen.size - missing.met;
+        lost = await describeLost(tx, resource, seen, unstored);
       } else await forgetSeen(tx, resource, seen);
       if ((memory || isRead) && counted !== null) {
         deficit = beyondMoves(counted - (await countShown(tx, resource)), moved);
-        unstored ??= await countUnstored(tx, resource);
+        if (unstored === null) {
+          const { named, nameless } = await countUnstored(tx, resource);
+          unstored = named + nameless;
+        }
       }
       if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await memory?.keepSize(tx);
       // A whole walk that is not accepted has not read the list.
       const isAllRead = reading.isAllRead && outcome === reading.outcome;
-      const reason = outcome.reason ?? held;
+      const reason = outcome.reason ?? held ?? lost;
       await finishWalk(tx, runId, resource, {
         walk: outcome.walk,
         reason,
@@ -75,12 +81,13 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         search: head?.search ?? undefined,
         readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
       });
-      return { reason, held };
+      return { reason, held, lost };
     }),
   );
   if (head?.isLagging) log.info({ reason: outcome.reason }, "the service lags behind");
   else if (outcome.reason) log.info({ reason: outcome.reason, hint: brokenBy?.hint }, "walk is not whole");
   if (ended.held) log.info({ reason: ended.held }, "deletions are held back");
+  if (ended.lost) log.warn({ reason: ended.lost }, "records that were read are not here");
   return {
     summary: {
       walk: outcome.walk,
@@ -102,6 +109,24 @@ function summarize(head: Reading["head"]): Pick<WalkSummary, "round" | "search">
     ...(night && { round: { records: night.records, ...(night.reason && { reason: night.reason }) } }),
     ...(search && { search: { requests: search.requests, settled: search.isDone } }),
   };
+}
+
+/**
+ * Says that records which a whole walk saw have no row, though none of them was refused. Null where all are here. Their pages are no
+ * remembered ones any more, so the next walk reads them.
+ */
+async function describeLost(
+  tx: TransactionSql,
+  resource: ListOptions["plan"]["resource"],
+  seen: Reading["seen"],
+  unstored: number,
+): Promise<string | null> {
+  let lost = unstored;
+  if (lost > 0) lost -= await countRefused(tx, resource, seen);
+  if (lost > 0) lost -= await countUnlisted(tx, resource, seen);
+  if (lost <= 0) return null;
+  const what = `${countedAs(lost, resource)} that it shows ${lost === 1 ? "is" : "are"} not here`;
+  return `${resource} list: ${what}, and could be stored: a row was lost; the next sync reads it again`;
 }
 
 /** Notes what a whole walk did not show, in the transaction that ends it. */

@@ -10,27 +10,10 @@ import { countHeld, countShown } from "../load/live-count.ts";
 import { countUnstored } from "../load/quarantine.ts";
 import type { Course, WalkOutcome } from "../walk/course.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
-import type { CountMoves, Reading } from "./reading.ts";
+import type { CountCauses, CountMoves, Reading } from "./reading.ts";
 
 /** The share of its count that a list may leave out of its pages. */
 const MOST_UNSHOWN = 0.05;
-
-/**
- * Why the service counts another number of records than are here, in records: a field for each cause. It adds up:
- * `counted` = `here` - `held` + `unstored` + `unshown` + `repeated` + `unexplained`.
- */
-export interface CountCauses extends ServiceGap {
-  /** By the `total_count` of the reply. */
-  counted: number;
-  /** Live here, without those that are missing from the list, and whose details are asked for. */
-  here: number;
-  /** Of these: missing from the list too, but their deletion is held back. */
-  held: number;
-  /** The list shows them, and they could not be stored. */
-  unstored: number;
-  /** Nothing explains them. Above 0: they are missing here. Below 0: they are too many here. */
-  unexplained: number;
-}
 
 /**
  * Counts the causes by what is stored now. `gap`: the service's own, as it is known. Call it when the pages of the reply are stored.
@@ -46,7 +29,7 @@ export async function countCauses(
   const { unshown, repeated } = gap;
   const here = await countShown(sql, resource);
   const held = await countHeld(sql, resource);
-  const unstored = await countUnstored(sql, resource);
+  const { named: unstored } = await countUnstored(sql, resource);
   const expected = here - held + unstored + unshown + repeated;
   const count = counted ?? expected + gap.unexplained;
   return { counted: count, here, held, unstored, unshown, repeated, unexplained: count - expected };

@@ -148,16 +148,18 @@ async function* liveIds(
   resource: Resource,
   beganRunId: number,
   back: ReadonlySet<string>,
-): AsyncGenerator<{ older: string[]; newer: string[] }> {
+): AsyncGenerator<Record<"older" | "newer", string[]>> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;
   await tx`set local enable_bitmapscan = off`;
   const { table } = RECORD_TABLES[resource];
   for (let last: string | null = ""; last !== null; ) {
-    const [row]: { older: string; newer: string; last: string | null }[] = await composed(tx)`
-      select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
-        coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+    const [row]: { ids: string; last: string | null }[] = await composed(tx)`
+      select json_build_object(
+          'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
+          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
+        )::text as ids, max(id) as last
       from (
         select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
           ${isListed(resource)} as is_listed
@@ -165,12 +167,31 @@ async function* liveIds(
       ) as listed`;
     last = row?.last ?? null;
     if (!row || last === null) continue;
-    const [older, newer] = [JSON.parse(row.older), JSON.parse(row.newer)] as [string[], string[]];
+    const { older, newer } = JSON.parse(row.ids) as Record<"older" | "newer", string[]>;
     const isBack = (id: string) => back.has(id);
     yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
   }
   await tx`set local enable_bitmapscan to default`;
   await tx`set local enable_seqscan to default`;
+}
+
+/** The rows that a list need not show, as of deleted records, and that a walk saw: they went, or came back, while it read. */
+export async function countUnlisted(
+  tx: TransactionSql,
+  resource: Resource,
+  seen: Pick<IdSet, "has">,
+): Promise<number> {
+  const { table } = RECORD_TABLES[resource];
+  let met = 0;
+  for (let last = "", isLast = false; !isLast; ) {
+    const rows = await composed(tx)<{ id: string }>`
+      select ${table.id} from ${table} where not (${isListed(resource)}) and ${table.id} > ${last}
+      order by ${table.id} limit ${WINDOW}`;
+    met += rows.filter(({ id }) => seen.has(id)).length;
+    last = rows.at(-1)?.id ?? last;
+    isLast = rows.length < WINDOW;
+  }
+  return met;
 }
 
 /**

@@ -17,7 +17,7 @@ import { type FetchedPage, isNewestFirst, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
-import { type CountCauses, countCauses, describeCauses, unshownBy, withGap } from "./differences.ts";
+import { countCauses, describeCauses, unshownBy, withGap } from "./differences.ts";
 import { createHeadJoin } from "./head-join.ts";
 import { collectUnshown, describeHeld, findHeld, forgetMissing, mostMissing } from "./missing-records.ts";
 import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
@@ -25,7 +25,15 @@ import { findPageSize } from "./page-sizes.ts";
 import { beginCourse } from "./read-list.ts";
 import { type PagesEnd, readPages } from "./read-pages.ts";
 import { readRound } from "./read-round.ts";
-import type { HeadFindings, ListOptions, ListRun, Reading, RoundNight, SearchEnd } from "./reading.ts";
+import type {
+  CountCauses,
+  HeadFindings,
+  ListOptions,
+  ListRun,
+  Reading,
+  RoundNight,
+  SearchEnd,
+} from "./reading.ts";
 import { emptyCounts } from "./summary.ts";
 
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */

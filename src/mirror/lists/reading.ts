@@ -2,12 +2,17 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { Checkpoint, ResumableWalk, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
+import type {
+  Checkpoint,
+  ResumableWalk,
+  ServiceGap,
+  WalkCounts,
+  WalkStart,
+} from "../../store/ledger/run-ledger.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
-import type { CountCauses } from "./differences.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -52,6 +57,23 @@ export interface SearchEnd {
   requests: number;
   /** It settled them. */
   isDone: boolean;
+}
+
+/**
+ * Why the service counts another number of records than are here, in records: a field for each cause. It adds up:
+ * `counted` = `here` - `held` + `unstored` + `unshown` + `repeated` + `unexplained`.
+ */
+export interface CountCauses extends ServiceGap {
+  /** By the `total_count` of the reply. */
+  counted: number;
+  /** Live here, without those that are missing from the list, and whose details are asked for. */
+  here: number;
+  /** Of these: missing from the list too, but their deletion is held back. */
+  held: number;
+  /** The list shows them under an id, and they could not be stored. */
+  unstored: number;
+  /** Nothing explains them. Above 0: they are missing here. Below 0: they are too many here. */
+  unexplained: number;
 }
 
 /** The findings of a reading of the head of a list alone. */

@@ -22,6 +22,14 @@ export async function setLive(tx: TransactionSql, resource: Resource, records: n
     on conflict (resource) do update set live = excluded.live`;
 }
 
+/** Counts every row again, where rows were lost behind the back of the loader. */
+export async function recountLive(tx: TransactionSql, resource: Resource): Promise<void> {
+  if (!isCounted(resource)) return;
+  // Behind the lock: a load that is under way changes the count when it has written its rows.
+  await tx`select from sync.lists where resource = ${resource} for update`;
+  await setLive(tx, resource, await countRows(tx, resource));
+}
+
 /** The condition for records that a list should show. A project only seen embedded may be hidden there. */
 export function isListed(resource: Resource): SQL {
   const isLive = compose`${RECORD_TABLES[resource].table.deleted_at} is null`;

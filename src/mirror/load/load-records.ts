@@ -2,6 +2,7 @@ import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
+import { ignoredIn } from "../normalize/record-hash.ts";
 import {
   findStored,
   findStoredUsers,
@@ -20,7 +21,7 @@ import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import { endLives, judgeLife } from "./lives.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
-import { addField, type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
+import { addField, type Change, findChanges, hasFields, leaveOut, recordChanges } from "./record-changes.ts";
 import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
 import { extraOfNew, isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
 import {
@@ -36,6 +37,8 @@ import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
   method: WriteMethod;
+  /** Fields that are in no history. @default none */
+  ignoredFields?: readonly string[] | null;
   keys: KnownKeys;
   /** Decides between copies of a project. @default the copy is later than the stored one */
   sightings?: ProjectSightings;
@@ -235,6 +238,7 @@ async function replaceChanged(
     // Looking back finds the build before only from its own first sight on.
     if (reborn.has(recordId))
       addField(change, "first_seen_at", stored.get(recordId)?.firstSeenAt, observedAt);
+    leaveOut(change, ignoredIn(resource, facts.ignoredFields));
   }
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));

@@ -70,6 +70,8 @@ interface LoaderOptions extends Omit<TransitionFacts, "startedAt">, RunStart {
   baseUrl: URL;
   /** The most milliseconds that a replica of the service may be behind. @default 0 */
   replicaLagMs?: number;
+  /** See `ReadAs`. @default none */
+  ignoredFields?: readonly string[] | null;
   /** Waits for a database that is away. @default the load fails */
   patience?: Patience;
   /** Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write. */
@@ -138,6 +140,7 @@ export function createLoader(options: LoaderOptions): Loader {
       sourceTimezone,
       clockAhead,
       isFinal,
+      ignoredFields: options.ignoredFields ?? null,
       method,
       keys,
       sightings,

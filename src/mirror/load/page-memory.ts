@@ -12,6 +12,7 @@ import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";
 import type { Section } from "../walk/sections.ts";
+import { recountLive } from "./live-count.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 const STORE_PAGES = statement("store_pages", import.meta.url);
@@ -24,8 +25,8 @@ const LAST = 2 ** 31 - 1;
 /** The pages of the newest full walk: the same ones are neither parsed nor compared, and an interrupted walk resumes. */
 export interface PageMemory {
   /**
-   * Drops the pages from place `from` to before `until` with a record that was written, deleted or vanished since: they must be read.
-   * Call it before `recall`.
+   * Drops the pages from place `from` to before `until` with a record that was written, deleted or vanished since, or that has no
+   * row any more: they must be read. Call it before `recall`.
    */
   forgetStale(from: number, until?: number): Promise<void>;
   /** Stores pages within the transaction that loads them. An empty `bodyHash`: the page must be read again. */
@@ -56,19 +57,26 @@ export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
       await withTransaction(sql, async (tx) => {
         // All ids of all pages are joined. A planner without statistics looks them up one by one, which takes twice as long.
         await tx`set local enable_nestloop = off`;
-        await composed(tx)`
-          delete from ${pagesTable} as ${page}
-          where ${page.resource} = ${resource} and ${page.seq} >= ${from} and ${page.seq} < ${until} and ${page.seq} in (
-            select listed.seq
+        const [stale] = await composed(tx)<{ lost: number }>`
+          with stale as (
+            select listed.seq, bool_or(${record.id} is null) as is_lost
             from (
-              select seq, run_id, loaded_at, unnest(ids) as id from ${pagesTable}
+              select seq, run_id, loaded_at, body_hash, unnest(ids) as id from ${pagesTable}
               where resource = ${resource} and seq >= ${from} and seq < ${until}
             ) as listed
-            join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
+            left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
             where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
+              -- A page with a record that could not be stored is read again anyway.
+              or ${record.id} is null and listed.body_hash <> ''
               or ${record.deleted_at} is not null
               or ${resource} = 'build' and ${record.id} in (
-                select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null))`;
+                select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null)
+            group by listed.seq
+          ), removed as (
+            delete from ${pagesTable} as ${page} using stale where ${page.resource} = ${resource} and ${page.seq} = stale.seq
+          )
+          select count(*) filter (where is_lost) as lost from stale`;
+        if (stale && stale.lost > 0) await recountLive(tx, resource);
       });
     },
     async store(tx, pages) {

@@ -90,30 +90,57 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
   return result.count;
 }
 
-/** The records of a list in quarantine that have no row: those with an id, and the places without one. */
-export async function countUnstored(sql: AnySql, resource: Resource): Promise<number> {
+/** The records of a list in quarantine that have no row. `nameless` are places without an id: their records may be here. */
+export async function countUnstored(sql: AnySql, resource: Resource) {
   const { table } = RECORD_TABLES[resource];
   const waiting = alias(quarantine, "waiting");
-  const [row] = await composed(sql)<{ records: number }>`
-    select count(distinct ${waiting.record_id}) + count(*) filter (where ${waiting.record_id} is null) as records
+  const [row] = await composed(sql)<{ named: number; nameless: number }>`
+    select count(distinct ${waiting.record_id}) as named, count(*) filter (where ${waiting.record_id} is null) as nameless
     from ${quarantine} as ${waiting}
     where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
       and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`;
-  return row?.records ?? 0;
+  return row ?? { named: 0, nameless: 0 };
 }
 
-/** Resolves the records without a row that a list showed in an earlier run, and that a whole walk of it did not show any more. */
+interface Refused {
+  rowId: number;
+  runId: number;
+  recordId: string;
+  /** The name by which a walk knows a record of another resource (`placeId` of a page); else the id. */
+  placeId: string;
+}
+
+/** The records that a page of a list showed, that could not be stored, and that have no row. */
+async function findRefused(tx: TransactionSql, resource: Resource): Promise<readonly Refused[]> {
+  const { table } = RECORD_TABLES[resource];
+  return composed(tx)<Refused>`
+    select id as "rowId", run_id as "runId", record_id as "recordId",
+      coalesce(substring(payload ->> 'resource_uri' from '/api/v1/([^/]+)/') || '/', '') || record_id as "placeId"
+    from sync.quarantine as waiting
+    where resource = ${resource} and resolved_at is null and record_id is not null
+      and starts_with(request, ${`/api/v1/${resource}/?`}) and not exists (select from ${table} where ${table.id} = record_id)`;
+}
+
+/** The records that a walk saw and that were refused. */
+export async function countRefused(
+  tx: TransactionSql,
+  resource: Resource,
+  seen: { has(id: string): boolean },
+): Promise<number> {
+  const refused = new Map((await findRefused(tx, resource)).map((one) => [one.recordId, one.placeId]));
+  return [...refused].filter((ids) => ids.some((id) => seen.has(id))).length;
+}
+
+/** Resolves the records that a list showed in an earlier run, and that a whole walk of it did not show any more. */
 export async function resolveUnseen(
   tx: TransactionSql,
   resource: Resource,
   { seen, beganRunId, at }: { seen: { has(id: string): boolean }; beganRunId: number; at: string },
 ): Promise<void> {
-  const { table } = RECORD_TABLES[resource];
-  const waiting = await composed(tx)<{ id: number; recordId: string }>`
-    select id, record_id as "recordId" from sync.quarantine as waiting
-    where resource = ${resource} and resolved_at is null and record_id is not null and run_id < ${beganRunId}::bigint
-      and starts_with(request, ${`/api/v1/${resource}/?`}) and not exists (select from ${table} where ${table.id} = record_id)`;
-  const gone = waiting.filter(({ recordId }) => !seen.has(recordId)).map(({ id }) => id);
+  const refused = await findRefused(tx, resource);
+  const gone = refused
+    .filter(({ runId, recordId, placeId }) => runId < beganRunId && !seen.has(recordId) && !seen.has(placeId))
+    .map(({ rowId }) => rowId);
   if (gone.length > 0)
     await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = any (${gone}::bigint[])`;
 }

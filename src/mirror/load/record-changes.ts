@@ -1,6 +1,7 @@
 import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import type { Extra } from "../../store/schema/columns.ts";
 import type { ObservedRecord, StoredUsers } from "./compare-records.ts";
 import { silentFields } from "./silent-fields.ts";
 import { RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
@@ -68,6 +69,23 @@ export async function findChanges(
   if (resource === "build") await addLogChanges(tx, logs, changes);
   if (resource === "project") addUserChanges(observed, users, changes);
   return [...changes.values()];
+}
+
+/** Removes ignored fields from a change, by their columns or from `extra`. It may have no field then. */
+export function leaveOut(change: Change, ignored: ReadonlySet<string>): void {
+  const { before = {}, after = {} } = change;
+  for (const field of ignored)
+    for (const side of [before, after])
+      for (const column of [field, `${field}_uri`, `${field}_id`]) delete side[column];
+  if (ignored.size === 0 || !("extra" in after)) return;
+  const withoutIgnored = (extra: unknown) => {
+    const { values = {}, missing = [] } = (extra ?? {}) as Extra;
+    const kept = Object.entries(values).filter(([field]) => !ignored.has(field));
+    return toJson([kept, missing.filter((field) => !ignored.has(field))]);
+  };
+  if (withoutIgnored(before.extra) !== withoutIgnored(after.extra)) return;
+  delete before.extra;
+  delete after.extra;
 }
 
 /** As text, because the driver would change large numbers. */

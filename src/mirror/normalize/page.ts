@@ -1,9 +1,13 @@
 import { ExactNumber, foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Source } from "../walk/read-date.ts";
-import { type NormalizeContext, type NormalizedRecord, normalizeRecord } from "./record.ts";
-import { hashRecord } from "./record-hash.ts";
+import {
+  hashOf,
+  type NormalizeContext,
+  type NormalizedRecord,
+  normalizeRecord,
+  type ReadAs,
+} from "./record.ts";
 import { PLANS } from "./record-plan.ts";
 
 /** True where the newest loaded copy of an embedded project has this hash. Then it is not normalized again. */
@@ -40,10 +44,10 @@ export interface RejectedRecord {
 export function normalizePage(
   resource: Resource,
   records: readonly unknown[],
-  { baseUrl, sourceTimezone }: Source,
+  { baseUrl, sourceTimezone, ignoredFields = null }: ReadAs,
   isAlreadyLoaded?: IsAlreadyLoaded,
 ): NormalizedPage {
-  const context: NormalizeContext = { baseUrl, sourceTimezone, replacements: { nul: 0 } };
+  const context: NormalizeContext = { baseUrl, sourceTimezone, ignoredFields, replacements: { nul: 0 } };
   const projects = createEmbeddedProjects(context, isAlreadyLoaded);
   const read: NormalizedRecord[] = [];
   const rejected: RejectedRecord[] = [];
@@ -97,7 +101,7 @@ function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsA
       const record = value as Record<string, unknown>;
       const known = copies.get(id) ?? [];
       if (known.some((copy) => isSameRecord(copy.record, record))) return id;
-      const hash = hashRecord(record, PLANS.project, null, context.sourceTimezone);
+      const hash = hashOf("project", record, null, context);
       if (known.some((copy) => copy.hash === hash)) return id;
       copies.set(id, [...known, { record, hash }]);
       const normalize = () => normalizeRecord("project", id, record, context, { hash });
@@ -124,7 +128,7 @@ function isSameRecord(one: Record<string, unknown>, other: Record<string, unknow
 /** A way in which a record differs from the interface as documented. */
 export interface FieldDrift {
   field: string;
-  kind: "appeared" | "vanished" | "type_changed";
+  kind: "appeared" | "vanished" | "type_changed" | "unsteady";
   /** Describes what came, but never holds the value. */
   detail: string;
 }

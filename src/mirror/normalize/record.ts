@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { readDate, type Source } from "../walk/read-date.ts";
 import { cleanJson, cleanText, type Replacements } from "./clean-text.ts";
-import { hashRecord } from "./record-hash.ts";
+import { hashRecord, ignoredIn } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
 
 /** A URI reference of a record, read but not yet looked up. */
@@ -27,7 +27,10 @@ export interface NormalizedRecord {
 }
 
 /** The same for all records of a page. */
-export type NormalizeContext = Source & { replacements: Replacements };
+export type NormalizeContext = ReadAs & { replacements: Replacements };
+
+/** How records are read. `ignoredFields` make no record another one (`DOCMIRROR_IGNORED_FIELDS`). @default none */
+export type ReadAs = Source & { ignoredFields?: readonly string[] | null };
 
 /**
  * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost but U+0000
@@ -108,7 +111,7 @@ export function normalizeRecord(
   }
   return {
     id,
-    hash: hash ?? hashRecord(record, plan, projectId, context.sourceTimezone),
+    hash: hash ?? hashOf(resource, record, projectId, context),
     columns,
     extra: extraOf(values, missing),
     references,
@@ -129,6 +132,13 @@ function readBoolean(value: unknown): boolean | null {
   if (TRUE.includes(word)) return true;
   return FALSE.includes(word) ? false : null;
 }
+
+export const hashOf = (
+  resource: Resource,
+  record: Record<string, unknown>,
+  embeddedId: string | null,
+  { sourceTimezone, ignoredFields = null }: ReadAs,
+) => hashRecord(record, PLANS[resource], embeddedId, sourceTimezone, ignoredIn(resource, ignoredFields));
 
 /** A URI of the wrong resource counts as malformed, because its key would point to an unrelated record. */
 function readReference(

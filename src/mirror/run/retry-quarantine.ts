@@ -43,7 +43,7 @@ interface QuarantinedRecord {
 
 interface RetryFacts {
   keys: KnownKeys;
-  settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone">;
+  settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone" | "ignoredFields">;
   /** To store as `resolved_at`. */
   at: string;
   assertMayWrite(tx: TransactionSql): Promise<void>;
@@ -111,7 +111,7 @@ async function load(
   row: QuarantinedRecord,
   record: NormalizedRecord,
   embedded: readonly NormalizedRecord[],
-  { keys, settings: { sourceTimezone }, at }: RetryFacts,
+  { keys, settings: { sourceTimezone, ignoredFields }, at }: RetryFacts,
 ): Promise<RetryOutcome> {
   const { resource, runId, createdAt: observedAt } = row;
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
@@ -122,7 +122,7 @@ async function load(
   if (written.length > 0) return "superseded";
 
   const clockAhead = () => row.clockAhead;
-  const facts: LoadFacts = { keys, runId, sourceTimezone, clockAhead, method: "insert" };
+  const facts: LoadFacts = { keys, runId, sourceTimezone, ignoredFields, clockAhead, method: "insert" };
   // The row of a known project is at least as new as this copy.
   const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
   const { request } = row;

@@ -26,6 +26,7 @@ import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import type { OpenRun } from "./open-run.ts";
 import { repairReferences } from "./repair-references.ts";
+import { nameUnsteady } from "./unsteady-fields.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
 import { type RunOptions, withRun } from "./with-run.ts";
 
@@ -103,6 +104,8 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     if (walk === "whole" && shown !== undefined && total_count)
       run.warn(describeCountGap({ resource, counted: total_count, shown }));
   }
+
+  await nameUnsteady(run, plan.walks, settings.ignoredFields);
 
   // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
   // counts what is left. Deletions come first, because a gone build need not be polled.

@@ -167,6 +167,7 @@ async function runWithLease(
     baseUrl: settings.baseUrl,
     sourceTimezone: settings.sourceTimezone,
     replicaLagMs: settings.replicaLagMs,
+    ignoredFields: settings.ignoredFields,
     clockAhead: client.clockAhead,
     isFinal: (state) => isFinal(state),
     assertMayWrite: lease.assertHolds,

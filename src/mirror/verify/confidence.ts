@@ -1,3 +1,47 @@
+import type { CheckVerdict } from "../../store/ledger/checks.ts";
+
+/** The ways in which the mirror may differ from the service. A record of the service is missing here; one that is here is extra. */
+export const FAULT_KINDS = ["fields", "missing", "extra"] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** How a record was drawn: by the ids of the mirror, by the places of the lists, or by both. */
+export interface DrawnLook {
+  isDrawnHere: boolean;
+  isDrawnThere: boolean;
+  verdict: CheckVerdict;
+  /** Null where both sides are equal, or nothing is known. */
+  kind: FaultKind | null;
+}
+
+/** Of the records that could show a kind of fault, how many were compared, and how many showed it. */
+export type KindCounts = Record<FaultKind, { checked: number; found: number }>;
+
+/**
+ * Counts for each kind the part of a sample that can meet it: a record that is missing here has no id here, and one that the
+ * service lacks has no place there. What may have changed since counts as found: it differs now.
+ */
+export function countKinds(looks: readonly DrawnLook[]): KindCounts {
+  const decided = looks.filter(({ verdict }) => verdict !== "unclear" && verdict !== "denied");
+  const countIn = (some: readonly DrawnLook[], of: FaultKind) => ({
+    checked: some.length,
+    found: some.filter(({ kind, verdict }) => kind === of && verdict !== "equal").length,
+  });
+  return {
+    fields: countIn(
+      decided.filter(({ kind }) => kind === null || kind === "fields"),
+      "fields",
+    ),
+    missing: countIn(
+      decided.filter(({ isDrawnThere }) => isDrawnThere),
+      "missing",
+    ),
+    extra: countIn(
+      decided.filter(({ isDrawnHere }) => isDrawnHere),
+      "extra",
+    ),
+  };
+}
+
 const DOUBT = 0.05;
 
 /**

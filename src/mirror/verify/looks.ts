@@ -24,8 +24,10 @@ import { fetchDetail } from "../api/fetch-detail.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
+import { ignoredIn } from "../normalize/record-hash.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
+import type { FaultKind } from "./confidence.ts";
 
 const VALUE_DIFFERENCES = statement<ValueDifference>("value_differences", import.meta.url);
 
@@ -41,6 +43,8 @@ interface LookDeps {
   sql: Sql;
   findServed: FindServed;
   replicaLagMs: number;
+  /** See `ReadAs`. */
+  ignoredFields: readonly string[] | null;
   signal: AbortSignal;
 }
 
@@ -54,6 +58,8 @@ interface ValueDifference {
 }
 
 export interface Look extends Before {
+  /** In which way both sides differ. Null where they are equal, or it is not known. */
+  kind: FaultKind | null;
   /** For people; empty where both sides are equal. */
   why: string;
   differences: ValueDifference[];
@@ -68,7 +74,15 @@ const MAX_SHOWN = 2000;
 export type LookAt = (resource: Resource, where: string | number, first?: Before) => Promise<Look>;
 
 /** It throws the error of a host that is away, and the signal's reason. */
-export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps): LookAt {
+export function createLook({
+  client,
+  sql,
+  findServed,
+  replicaLagMs,
+  ignoredFields,
+  signal,
+}: LookDeps): LookAt {
+  const source = { baseUrl: client.baseUrl, sourceTimezone: client.sourceTimezone };
   /** The lists with a detail that was found: only there a missing one says something. */
   const withDetails = new Set<Resource>();
 
@@ -114,7 +128,10 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
           exists (select from mirror.archived_logs where build_id = ${id} and ${resource} = 'build') as "isArchived"
         from (select) as one left join ${table} on ${table.id} = ${id}`;
       const served = await findServed(tx, resource, id);
-      const leftOut = facts?.isArchived ? [...PLANS[resource].long] : [];
+      const leftOut = [
+        ...(facts?.isArchived ? PLANS[resource].long : []),
+        ...ignoredIn(resource, ignoredFields),
+      ];
       const texts = served && record && [record, served].map((one) => comparable(resource, one));
       const differences = await VALUE_DIFFERENCES(tx, {
         shown: texts?.[0] ?? "{}",
@@ -131,15 +148,25 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
       };
     });
 
+  /** True for a record that the newest reading of its list has shown. */
+  async function isOnPage(resource: Resource, id: string): Promise<boolean> {
+    const pages =
+      await sql`select from sync.pages where resource = ${resource} and ${id} = any (ids) limit 1`;
+    return pages.length > 0;
+  }
+
   async function judge(resource: Resource, shown: Shown, first?: Before): Promise<Look> {
     const { id, record, askedAt } = shown;
     const { isServed, isKnown, readSince, changedAt, ...here } = await readHere(resource, shown);
-    const page = record && normalizePage(resource, [record], client);
+    const page = record && normalizePage(resource, [record], { ...source, ignoredFields });
     const hash = page?.records[0]?.hash ?? null;
     const isAsBefore = first?.hash === hash;
     const at = isAsBefore ? first.at : askedAt.toISOString();
+    const oneSide = record === null ? "extra" : "missing";
+    const kind = (record !== null) === isServed ? "fields" : oneSide;
     const end = (verdict: CheckVerdict, why = ""): Look => {
-      return { resource, id, at, hash, verdict, why, differences: [...here.differences] };
+      const differences = [...here.differences];
+      return { resource, id, at, hash, verdict, kind: verdict === "equal" ? null : kind, why, differences };
     };
     const [refused] = page?.rejected ?? [];
     if (refused) return end("unclear", refused.reason);
@@ -155,6 +182,8 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const isRead = readMs > Date.parse(at) + replicaLagMs && askedAt.getTime() >= readMs;
     const isOlder = !changedAt || Date.parse(changedAt) <= askedAt.getTime();
     const isProven = isAsBefore && isRead && isOlder && (record !== null || withDetails.has(resource));
+    if (isProven && record === null && (await isOnPage(resource, id)))
+      return end("denied", "the service's list shows it, and its detail says that there is none");
     return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);
   }
 
@@ -162,7 +191,17 @@ export function createLook({ client, sql, findServed, replicaLagMs, signal }: Lo
     const shown = await show(resource, where);
     if ("record" in shown) return judge(resource, shown, first);
     const id = typeof where === "string" ? where : "";
-    return { resource, id, at: "", hash: null, ...first, verdict: "unclear", ...shown, differences: [] };
+    return {
+      resource,
+      id,
+      at: "",
+      hash: null,
+      ...first,
+      verdict: "unclear",
+      kind: null,
+      ...shown,
+      differences: [],
+    };
   };
 }
 

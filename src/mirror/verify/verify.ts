@@ -10,6 +10,7 @@ import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { SyncOptions, SyncResult } from "../run/run.ts";
 import { createRunClient, type RunOptions } from "../run/with-run.ts";
+import { countKinds, type KindCounts } from "./confidence.ts";
 import { createLook, type FindServed, type Look, type LookAt } from "./looks.ts";
 
 const READ_LISTS = statement<{ resource: Resource; records: number }>("read_lists", import.meta.url);
@@ -17,7 +18,15 @@ const READ_LISTS = statement<{ resource: Resource; records: number }>("read_list
 const AT_ONCE = 8;
 /** So many records that are not equal are kept with what differs, and the next check looks at so many again. */
 const [MAX_FOUND, MAX_SUSPECTS] = [100, 20];
-const NOTHING: CheckedList = { records: 0, checked: 0, equal: 0, changed: 0, unclear: 0, wrong: 0 };
+const NOTHING: CheckedList = {
+  records: 0,
+  checked: 0,
+  equal: 0,
+  changed: 0,
+  unclear: 0,
+  denied: 0,
+  wrong: 0,
+};
 
 export interface VerifyOptions extends Omit<RunOptions, "assertMayRun"> {
   resources: readonly Resource[];
@@ -60,20 +69,24 @@ async function compareSample(
   const own = earlier.filter(({ resource }) => lists[resource]);
   const drawn = await drawSample(sql, lists, Math.max(0, sample - own.length));
   const looks = new Map<string, Look>();
+  const drawnHere = new Set<string>();
+  const drawnThere = new Set<string>();
   /** A record that was drawn twice counts once, by the look that says more. */
-  const keep = (one: Look) => {
+  const keep = (one: Look, drawnBy?: Set<string>) => {
     const key = `${one.resource} ${one.id || `at ${looks.size}`}`;
+    drawnBy?.add(key);
     const before = looks.get(key)?.verdict ?? "unclear";
-    if (before === "unclear" || one.verdict === "wrong" || one.verdict === "changed") looks.set(key, one);
+    if (before === "unclear" || !["equal", "unclear"].includes(one.verdict)) looks.set(key, one);
   };
   for (let from = 0; from < drawn.length; from += AT_ONCE) {
     const batch = drawn.slice(from, from + AT_ONCE);
-    for (const one of await Promise.all(batch.map(({ resource, id, place }) => look(resource, id ?? place))))
-      keep(one);
+    const seen = await Promise.all(batch.map(({ resource, id, place }) => look(resource, id ?? place)));
+    for (const [at, one] of seen.entries()) keep(one, batch[at]?.id === null ? drawnThere : drawnHere);
   }
   // Those that are gone come last: by then a detail of their list was found, where there is one.
   for (const one of own.sort((a, b) => Number(!a.hash) - Number(!b.hash)))
     keep(await look(one.resource, one.id, one));
+  const isDrawn = (key: string) => drawnHere.has(key) || drawnThere.has(key);
   const open = [...looks].filter(([, { verdict }]) => verdict === "changed" && waitMs > 0);
   if (open.length > 0) {
     log.info(
@@ -90,16 +103,29 @@ async function compareSample(
       list[verdict] += 1;
       list.checked += Number(verdict === "equal" || verdict === "wrong");
     }
+  // A record that is looked at because it differed before was not drawn, and says nothing of the others.
+  const kindsOf = (resource: Resource | null) =>
+    countKinds(
+      [...looks]
+        .filter(([key, one]) => one.resource === (resource ?? one.resource) && isDrawn(key))
+        .map(([key, { verdict, kind }]) => {
+          return { verdict, kind, isDrawnHere: drawnHere.has(key), isDrawnThere: drawnThere.has(key) };
+        }),
+    );
+  const kinds = {
+    all: kindsOf(null),
+    lists: Object.fromEntries(RESOURCES.map((resource) => [resource, kindsOf(resource)])),
+  } as { all: KindCounts; lists: Record<Resource, KindCounts> };
   const found = [...looks.values()].filter(({ verdict }) => verdict !== "equal");
   const suspects = [
     ...earlier.filter((one) => !own.includes(one)),
     ...found
       .filter(({ verdict }) => verdict !== "unclear")
-      .map(({ differences, why: _, ...one }) => {
+      .map(({ differences, why: _, kind: __, ...one }) => {
         return { ...one, fields: differences.map(({ field }) => field) };
       }),
   ].sort((one, other) => (one.verdict < other.verdict ? 1 : -1));
-  return { all, lists, found: found.slice(0, MAX_FOUND), suspects: suspects.slice(0, MAX_SUSPECTS) };
+  return { all, lists, kinds, found: found.slice(0, MAX_FOUND), suspects: suspects.slice(0, MAX_SUSPECTS) };
 }
 
 /** The lists that were read to their end, and that the service has, with how many records it counted last, or showed. */
@@ -146,7 +172,13 @@ export function withCheck<Result extends SyncResult>(
     const check = { ...options, pace, resources: resources ?? RESOURCES, sample, waitMs: 0, findServed };
     try {
       const { records: _, ...counts } = (await verifyMirror(check)).all;
-      if (counts.wrong === 0) log.info(counts, "records were compared with the service");
+      const undecided = counts.changed + counts.unclear;
+      if (counts.wrong === 0 && undecided > counts.checked)
+        log.warn(
+          { ...counts, hint: "`docmirror doctor` names fields that differ from reply to reply" },
+          "a check of records could decide less than half of them",
+        );
+      else if (counts.wrong === 0) log.info(counts, "records were compared with the service");
       else log.error({ ...counts, hint: "`docmirror status` names them" }, "records of the mirror are wrong");
     } catch (error) {
       if (!signal.aborted)

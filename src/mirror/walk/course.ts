@@ -8,30 +8,25 @@
  *      │                  └─no anchor──▶ stepping back, twice as far each time
  *      └──── next pass, with larger pages ───┘
  *
- * The proof. Assume a fixed order: when record A is before record B in one reply, it is so in every reply with both. Then a
- * reply is a section of the list without gaps, as the list was at one moment. The records that the pass has read are
- * covered. The claim: every record that exists during the whole walk, and is before the end of the covered part, is
- * covered. It is true for the first page, which begins at the start of the list. Each later request begins some records
- * before the end of the covered part, and its page counts only when it holds an anchor: a record that is covered already.
- * From the anchor to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
- * this page added, no matter what was inserted or deleted in between, in which order the pages were requested, and how many
- * records each of them asked for. A page without an anchor proves nothing: it waits, and the course steps back, twice as far
- * each time, at worst to the start. When a page from further back has closed the gap, it finds its anchor.
+ * The proof. Assume a fixed order: when record A is before record B in one reply, it is so in every reply with both. Then a reply is a section of the list
+ * without gaps, as the list was at one moment. The records that the pass has read are covered. The claim: every record that exists during the whole walk,
+ * and is before the end of the covered part, is covered. It is true for the first page, which begins at the start of the list. Each later request begins
+ * some records before the end of the covered part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor to
+ * its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with this page added, no matter what was inserted or
+ * deleted in between, in which order the pages were requested, and how many records each of them asked for. A page without an anchor proves nothing: it
+ * waits, and the course steps back, twice as far each time, at worst to the start. When a page from further back has closed the gap, it finds its anchor.
  *
- * Where the list shows its order by dates that never change, records with equal dates are a group, and may come in any
- * order. Let e be the last date that is covered; the claim then is for records with later dates than e. The next page needs
- * anchors in two groups. The first of them is later than the second, and so later than e. All records between its date and
- * the last date of the page are on the page: the claim holds for that date. At the end no group is cut. Where all anchors of
- * a border share one date, the page is asked for once more, further back, and then the order is not shown.
+ * Where the list shows its order by dates that never change, records with equal dates are a group, and may come in any order. Let e be the last date that is
+ * covered; the claim then is for records with later dates than e. The next page needs anchors in two groups. The first of them is later than the second, and
+ * so later than e. All records between its date and the last date of the page are on the page: the claim holds for that date. At the end no group is cut.
+ * Where all anchors of a border share one date, the page is asked for once more, further back, and then the order is not shown.
  *
  * Any other order is only believed, until anchors come in another one. `docs/internals/reliability.md` says how the end of a
  * list is shown, and what a second reading proves.
  *
- * A page that the service cannot render, or that is too large, is requested in halves, down to the record at fault, which
- * is left out as a hole. Everything here follows from the pages alone, so reading the remembered pages again restores an
- * interrupted walk.
+ * A page that the service cannot render, or that is too large, is requested in halves, down to the record at fault, which is left out as a hole. Everything
+ * here follows from the pages alone, so reading the remembered pages again restores an interrupted walk.
  */
-
 import {
   firstRequest,
   type PageRequest,

@@ -203,6 +203,7 @@ const RUN_KINDS: Readonly<Record<string, string>> = {
   full: "Sync, all lists from end to end",
   incremental: "Sync, of the builds only the new ones",
   quarantine: "Quarantine, tried again",
+  repair: "Repair of what a check found",
 };
 const STATUS_MARKS: ReadonlyMap<string, MarkKind> = new Map([
   ["succeeded", "good"],

@@ -85,7 +85,7 @@ export const MIRROR_RELATIONS = {
       "What did docmirror do? One row per run; rounds of the watch that saw nothing are one row an hour, that of the last of them.",
     columns: {
       run_id: "The run's number; the payload of NOTIFY docmirror_run.",
-      kind: "full, incremental, watch or quarantine.",
+      kind: "full, incremental, watch, quarantine or repair.",
       status: "running, succeeded, partial, failed or interrupted.",
       started_at: "When it began.",
       finished_at: "When it ended, or its process was last alive; null while it runs.",
@@ -127,7 +127,8 @@ export const MIRROR_RELATIONS = {
       ...RECORDS,
       total_count: "How many records the service counted; null where it did not say.",
       deficit:
-        "How many more records the service counted than the mirror has, of a head beyond what the service is known to count and not to show; null where that was not compared.",
+        "How many more records the service counted than the mirror has, of a head beyond what the service is known to count " +
+        "and not to show; null where that was not compared.",
       unstored: "Records of the list that have no row, because they could not be stored.",
       is_good: "True where the list is as fresh as this walk.",
       round_records: "Records that were read again below the head, as a night of a round; null without one.",

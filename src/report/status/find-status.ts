@@ -22,7 +22,7 @@ import {
   type Sql,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
-import { findSuspects, type Suspect } from "../../store/ledger/checks.ts";
+import { describeFault, findSuspects, type Suspect } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
 import { findHolder } from "../../store/ledger/leases.ts";
@@ -94,8 +94,10 @@ interface CheckedRecords {
   nights: number;
   checked: number;
   equal: number;
-  /** The records that the newest check found wrong, with the fields that are. */
-  wrong: Pick<Suspect, "resource" | "id" | "fields">[];
+  /** The records that the newest check found wrong, with the fields that are, and in words. */
+  wrong: (Pick<Suspect, "resource" | "id" | "fields"> & { fault: string })[];
+  /** The records that the service's lists show and whose details say that there is none: a fault of the service. */
+  denied: Pick<Suspect, "resource" | "id">[];
 }
 
 /** The state of the mirror. Moments are ISO 8601 in UTC. */
@@ -269,8 +271,20 @@ async function findChecked(tx: TransactionSql): Promise<CheckedRecords | null> {
   const [sum] = await tx<{ nights: number; checked: number; equal: number }[]>`
     select max(check_nights) as nights, sum(checked)::bigint as checked, sum(checked_equal)::bigint as equal
     from report.freshness having count(checked) > 0`;
-  const wrong = (await findSuspects(tx)).filter(({ verdict }) => verdict === "wrong");
-  return sum ? { ...sum, wrong: wrong.map(({ resource, id, fields }) => ({ resource, id, fields })) } : null;
+  const suspects = await findSuspects(tx);
+  const wrong = suspects.filter(({ verdict }) => verdict === "wrong");
+  return sum
+    ? {
+        ...sum,
+        wrong: wrong.map(({ hash, ...one }) => {
+          const { resource, id, fields } = one;
+          return { resource, id, fields, fault: describeFault({ fields, hash }) };
+        }),
+        denied: suspects
+          .filter(({ verdict }) => verdict === "denied")
+          .map(({ resource, id }) => ({ resource, id })),
+      }
+    : null;
 }
 
 const knownAge = (ageMs: number): number | null => (Number.isFinite(ageMs) ? ageMs : null);

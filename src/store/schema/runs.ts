@@ -261,7 +261,7 @@ export const drift = sync.table(
     run_id: bigint({ mode: "number" }).notNull(),
     resource: text().notNull(),
     field: text().notNull(),
-    kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
+    kind: text().$type<"appeared" | "vanished" | "type_changed" | "unsteady">().notNull(),
     detail: text(),
     observed_at: moment().notNull(),
   },

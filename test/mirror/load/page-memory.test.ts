@@ -129,3 +129,13 @@ test("earlier pages are read before this walk stores its own, around its place",
     expect(earlier.sections().length).toBeLessThanOrEqual(128);
   }
 });
+
+test("a page is stale where a record of it has lost its row, but for one that is read anyway", async ({
+  loading,
+}) => {
+  const memory = await remember(loading, 3);
+  await loading.sql.begin((tx) => memory.store(tx, [{ ...page(2, ["2a", "2b"]), bodyHash: "" }]));
+  await loading.sql`delete from mirror.users where id in ('1b', '2a')`;
+  await memory.forgetStale(0);
+  expect(await places(loading)).toEqual([0, 2]);
+});

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
+import { repairWrong } from "../../../src/mirror/verify/repair.ts";
 import { type VerifyOptions, verifyMirror, withCheck } from "../../../src/mirror/verify/verify.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { findRecord } from "../../../src/serve/catalog/mirror-catalog.ts";
@@ -76,6 +77,7 @@ describe("a check by sample", () => {
       equal: all.checked,
       changed: 0,
       unclear: 0,
+      denied: 0,
       wrong: 0,
     });
     expect({ found, requests }).toEqual({ found: [], requests: 10 });
@@ -200,6 +202,25 @@ describe("a check by sample", () => {
     expect(await verdicts("file")).toEqual({ [file]: "unclear" });
   });
 
+  it("says that the service contradicts itself where its list shows what its detail denies", async () => {
+    let ghost = "";
+    const { verdicts, verify, night, idOf, sql } = await start(FEW, async (request, next) =>
+      new URL(request.url).pathname === `/api/v1/user/${ghost}/` ? new Response("", { status: 404 }) : next(),
+    );
+    ghost = await idOf("user", 1);
+    expect(await verdicts("user")).toEqual({ [ghost]: "changed" });
+    // The lag of a replica goes by.
+    await night();
+    await night();
+    expect(await verdicts("user")).toEqual({ [ghost]: "denied" });
+    const { all, found } = await verify();
+    expect(all).toMatchObject({ wrong: 0, denied: 1 });
+    expect(found[0]?.why).toBe("the service's list shows it, and its detail says that there is none");
+    expect((await findSuspects(sql)).map(({ id, verdict }) => [id, verdict])).toEqual([[ghost, "denied"]]);
+    ghost = "";
+    expect(await verdicts("user")).toEqual({});
+  });
+
   it("says what it could not compare, and throws where the host is lost, with nothing noted", async () => {
     let status = 200;
     const { sql, verify } = await start(FEW, async (request, next) => {
@@ -249,6 +270,40 @@ describe("a check by sample", () => {
     const { all, found } = await verify();
     expect(found).toEqual([]);
     expect(all).toMatchObject({ checked: 30, equal: 30 });
+  });
+});
+
+describe("a repair", () => {
+  it("brings back what is wrong here, and says what it did", async () => {
+    const { sql, verify, idOf, readAgain, optionsOf } = await start();
+    const [build, log] = [await idOf("build", 1), await idOf("build", 2)];
+    const [lost, old] = [await idOf("file", 1), await idOf("file", 2)];
+    await sql`update mirror.builds set type = 'pdf' where id = ${build}`;
+    await sql`delete from mirror.build_logs where build_id = ${log}`;
+    await sql`delete from mirror.files where id = ${lost}`;
+    await sql`
+      insert into mirror.files (id, first_seen_at, changed_at, record_hash, first_seen_run_id, changed_run_id)
+      select '99', first_seen_at, changed_at, '', first_seen_run_id, changed_run_id from mirror.files where id = ${old}`;
+    await verify();
+    await readAgain("file");
+    await readAgain("build");
+    const { found } = await verify();
+    expect(found.map(({ verdict }) => verdict)).toEqual(["wrong", "wrong", "wrong", "wrong"]);
+    const repairs = await repairWrong(optionsOf({ replicaLagMs: 0 }), found);
+    const outcomes = Object.fromEntries(
+      repairs.map(({ resource, id, outcome }) => [`${resource} ${id}`, outcome]),
+    );
+    expect(outcomes).toEqual({
+      [`build ${build}`]: "stored",
+      [`build ${log}`]: "stored",
+      [`file ${lost}`]: "stored",
+      "file 99": "deleted",
+    });
+    expect((await verify()).all).toMatchObject({ wrong: 0, changed: 0 });
+    const [run] = await sql`select kind, status from sync.runs order by id desc limit 1`;
+    expect(run).toEqual({ kind: "repair", status: "succeeded" });
+    // A mirror that is right is left alone.
+    expect(await repairWrong(optionsOf(), (await verify()).found)).toEqual([]);
   });
 });
 

@@ -136,7 +136,9 @@ describe("the figures of a mirror", () => {
     await sql`update sync.runs set term = case kind when 'watch' then 1 else 2 end`;
     const { of } = await scrape(sql);
     // The process of the round has died: the lease is that of a later one.
-    expect(of("run_in_progress")).toEqual(by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0 }));
+    expect(of("run_in_progress")).toEqual(
+      by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0, repair: 0 }),
+    );
     expect(Object.keys(of("last_success_timestamp_seconds"))).toEqual(['kind="full"']);
     for (const name of ["last_success_timestamp_seconds", "last_run_timestamp_seconds"])
       expect(Date.now() / 1000 - (of(name)['kind="full"'] ?? 0)).toBeLessThan(600);

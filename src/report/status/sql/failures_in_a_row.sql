@@ -1,6 +1,6 @@
 with recent as (
   (select id, 'sync' as command, status from sync.runs
-   where kind <> 'watch' and kind <> 'quarantine' order by id desc limit :syncs)
+   where kind not in ('watch', 'quarantine', 'repair') order by id desc limit :syncs)
   union all
   (select id, 'watch', status from sync.runs where kind = 'watch' order by id desc limit :rounds)
 ),
