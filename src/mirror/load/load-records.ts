@@ -19,11 +19,12 @@ import {
 import { hasText, keepEmptied, toLog } from "./emptied-texts.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
-import { endLives, judgeLife } from "./lives.ts";
+import { endLives } from "./lives.ts";
 import type { ProjectSightings } from "./project-sightings.ts";
 import { addField, type Change, findChanges, hasFields, leaveOut, recordChanges } from "./record-changes.ts";
-import { type BuildSighting, findStale, isKnownFinal, type TransitionFacts } from "./record-transitions.ts";
-import { extraOfNew, isSilent, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
+import type { BuildSighting } from "./record-transitions.ts";
+import { extraOfNew, leaveOutSilent, mergeExtras, silentFields } from "./silent-fields.ts";
+import { type BuildFacts, sortBuilds } from "./sort-builds.ts";
 import {
   BUILD_LOGS,
   PROJECT_USERS,
@@ -35,17 +36,13 @@ import {
 } from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
-export interface LoadFacts extends TransitionFacts {
+export interface LoadFacts extends BuildFacts {
   method: WriteMethod;
   /** Fields that are in no history. @default none */
   ignoredFields?: readonly string[] | null;
   keys: KnownKeys;
   /** Decides between copies of a project. @default the copy is later than the stored one */
   sightings?: ProjectSightings;
-  /** The dates of builds are in change because their zone is another one. @default they are not */
-  hasZoneChanged?: boolean;
-  /** The most milliseconds that a replica may be behind. @default 0 */
-  replicaLagMs?: number | undefined;
   /** True where the batch before this one stored the record as it is here. @default no record */
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
@@ -104,7 +101,7 @@ export async function loadRecords(
     }
     row.extra = known && !reborn.has(record.id) ? record.extra : extraOfNew(resource, record.extra, source);
     if (resource === "build")
-      row.life = lifeOf(known as StoredBuild | undefined) + (reborn.has(record.id) ? 1 : 0);
+      row.life = ((known as StoredBuild | undefined)?.life ?? 1) + (reborn.has(record.id) ? 1 : 0);
     row.first_seen_at = reborn.has(record.id) ? observedAt : (known?.firstSeenAt ?? observedAt);
     row.changed_at = observedAt;
     row.first_seen_run_id = facts.runId;
@@ -144,57 +141,6 @@ export async function loadRecords(
     stale,
     emptied,
   };
-}
-
-const lifeOf = (known: StoredBuild | undefined): number => known?.life ?? 1;
-
-const STATE = { name: "state", column: "state" };
-
-/**
- * Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. A reply that says
- * nothing of the state is no sighting. `reborn` are those whose id the service has given to another build.
- */
-async function sortBuilds(
-  tx: TransactionSql,
-  sorted: SortedRecords,
-  stored: ReadonlyMap<string, StoredBuild>,
-  facts: LoadFacts,
-) {
-  const { keys, isFinal = isKnownFinal, hasZoneChanged = false, replicaLagMs = 0 } = facts;
-  const showsState = ({ record }: ObservedRecord) => !isSilent(record, STATE);
-  const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
-  const open = sorted.unchanged.filter((one) => showsState(one) && isOpen(one));
-  const stale = await findStale(tx, facts, [...sorted.changed, ...open].filter(showsState).map(toSighting));
-  const reborn = new Set<string>();
-  for (const one of sorted.changed) {
-    const { id } = one.record;
-    const known = stored.get(id);
-    const life = known && judgeLife(one, known, { keys, hasZoneChanged, replicaLagMs });
-    if (life === "past") stale.add(id);
-    if (life === "other" && !stale.has(id)) reborn.add(id);
-  }
-  const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
-  const late = sorted.changed.filter((one) => !isFresh(one));
-  sorted.unchanged.push(...late);
-  sorted.changed = sorted.changed.filter(isFresh);
-  sorted.returned = sorted.returned.filter(isFresh);
-  const isReborn = ({ record }: ObservedRecord) => reborn.has(record.id);
-  const [begun, known] = [
-    [...sorted.added, ...sorted.changed.filter(isReborn)],
-    [...sorted.changed.filter((one) => !isReborn(one)), ...open.filter(isFresh)],
-  ].map((builds) => builds.filter(showsState).map(toSighting)) as [BuildSighting[], BuildSighting[]];
-  const moving = [...begun.map((one) => ({ ...one, isAdded: true })), ...known];
-  return { moving, stale: late.length, reborn };
-}
-
-function toSighting({
-  record: { id, columns },
-  askedAt,
-  observedAt,
-  request,
-}: ObservedRecord): BuildSighting {
-  const { state = null, date = null } = columns;
-  return { id, askedAt, observedAt, request, state, date };
 }
 
 interface Replaced extends Pick<SortedRecords, "changed"> {

@@ -25,11 +25,9 @@ import {
   kindsOf,
   noFailures,
   renderKindRows,
-  renderMask,
 } from "../parts/kinds.ts";
 import {
   buildHref,
-  buildLink,
   keptFields,
   meantLinks,
   nearestChoices,
@@ -38,7 +36,7 @@ import {
   readText,
   withQuery,
 } from "../parts/links.ts";
-import { ago, clockWords, icon, momentTag, when } from "../parts/marks.ts";
+import { ago, clockWords } from "../parts/marks.ts";
 import {
   dateOf,
   daysName,
@@ -55,14 +53,11 @@ import {
 } from "../parts/period.ts";
 import {
   askForRising,
-  linesHref,
   RISING_MARK,
   type RisingLine,
-  risenWords,
   risingLinks,
   sayingOf,
   sayRising,
-  sinceWords,
 } from "../parts/rising.ts";
 import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
 import {
@@ -78,32 +73,7 @@ import {
   type LineRow,
   PRINT_SORTS,
 } from "./lines-questions.ts";
-
-/** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
-const risen = block({
-  id: "risen",
-  narrowedBy: {},
-  asks: ({ at }: ErrorsScope) => ({ rows: askForRising(at) }),
-  draw({ rows }, { now, at, isNow }) {
-    if (rows.length === 0) return null;
-    return {
-      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at.getTime(), now)}`,
-      count: counted(rows.length, "line"),
-      note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
-      body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
-    };
-  },
-});
-
-function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
-  const against = `rises: ${risenWords(one)}`;
-  return html`<li class="kline rises">
-    <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
-    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
-    <small><span class="rise">${icon("up")}${one.failures_before === 0 ? "new" : against}</span>
-    ${counted(one.failures, "build")}, the first ${buildLink(one.first_build_id)}, ${momentTag(one.since, now)}</small></li>
-`;
-}
+import { risen } from "./risen.ts";
 
 const build = relation("fact_builds");
 const broken = relation("failing_now");

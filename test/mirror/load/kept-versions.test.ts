@@ -97,7 +97,7 @@ describe("builds whose version is deleted", () => {
     await loseVersions(loading);
     const before = await loading.sql`delete from mirror.kept_versions returning *`;
     const migration = readFileSync(
-      new URL("../../../migrations/0012_kept_versions.sql", import.meta.url),
+      new URL("../../../migrations/0011_kept_versions.sql", import.meta.url),
       "utf8",
     );
     const backfill = migration.split("--> statement-breakpoint").find((text) => text.includes("INSERT INTO"));
