@@ -69,7 +69,7 @@ describe("docmirror sql", () => {
     ["set role none", 'syntax error at or near "set"', "one query"],
     ["\\d", 'syntax error at or near "\\"', "one query"],
     ["select * into kept from report.freshness", "INTO is not allowed here", "one query"],
-    ["select * from mirror.users", "permission denied for schema mirror", "schema report alone"],
+    ["select * from mirror.users", "permission denied for schema mirror", "--interface"],
     [
       "select username from report_people.users",
       "permission denied for schema report_people",

@@ -70,7 +70,8 @@ describe("an id that was given to another build", () => {
     expect(await look()).toEqual(["broke/101"]);
     await sql`update mirror.builds set date = date + interval '2 hours', life = 2 where id = '101'`;
     await run(good("102", 3), bad("101", 4));
-    expect(await look()).toEqual(["broke/101/2"]);
+    // The break of the other build is over, since that one is gone.
+    expect(await look()).toEqual(["recovered/101/2", "broke/101/2"]);
   });
 });
 

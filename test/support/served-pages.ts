@@ -73,7 +73,7 @@ export const HOSTILE_SLUGS = {
   quotes: `"onmouseover='alert(1)' x="`,
   percent: "100%25/a?b#c",
   turned: "\u202egpj.exe \u001b[2J",
-  long: "x".repeat(10_000),
+  long: "x".repeat(8_000),
   empty: "",
 } as const;
 

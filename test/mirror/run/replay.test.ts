@@ -49,7 +49,7 @@ describe("the recorded service", () => {
   test("has each build field as it was sent, its texts apart", async () => {
     const stored = await sql<{ record: WireRecord }[]>`
       select (to_jsonb(build) || to_jsonb(log) || jsonb_build_object('project', project_uri, 'version', version_uri))
-        - 'build_id' - 'project_uri' - 'version_uri' - 'project_id' - 'version_id' as record
+        - 'build_id' - 'project_uri' - 'version_uri' - 'project_id' - 'version_id' - 'life' as record
       from mirror.builds as build join mirror.build_logs as log on log.build_id = build.id`;
     expect(byId(stored.map(({ record }) => asSent(record)))).toEqual(byId(recordedList("build")));
   });
