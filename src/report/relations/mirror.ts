@@ -184,7 +184,7 @@ export const MIRROR_RELATIONS = {
     columns: {
       resource: "Whose records or schema.",
       field: "The field that differs.",
-      kind: "appeared, vanished or type_changed.",
+      kind: "appeared, vanished, type_changed, or unsteady where it differs from reply to reply.",
       detail: "What came instead, without any value.",
       observed_at: "When it was first seen.",
     },
