@@ -242,7 +242,8 @@ with built as materialized (
 ), failed as materialized (
   select ${streak.project_id}, ${streak.broke_at} as since, ${streak.recovered_at} as until
   from ${streak}
-  where ${streak.project_id} in (select ${project.project_id} from ${project} where ${isThere}) and (${streak.is_open} or ${streak.recovered_at} > ${now} - interval '90 days')
+  where ${streak.project_id} in (select ${project.project_id} from ${project} where ${isThere})
+    and (${streak.is_open} or ${streak.recovered_at} > ${now} - interval '90 days')
 ), counted as (
   select days, (select count(*) from built where coalesce(since <= at, true)) as built,
     (select count(distinct project_id) from failed where coalesce(since <= at, true) and coalesce(until > at, true)) as failing
