@@ -7,7 +7,9 @@ with own as (
   returning id
 ), opened as (
   insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, term)
-  select :kind, 'running', :startedAt::timestamptz, now(), :pid, :host, :term where not exists (select from own)
+  -- A run that a dead process left open ends before the next one begins: the count makes Postgres close it first.
+  select :kind, 'running', :startedAt::timestamptz, now(), :pid, :host, :term
+  where not exists (select from own) and (select count(*) from dead) >= 0
   returning id
 )
 select coalesce((select id from own), (select id from opened)) as "runId", array(select id from dead order by id) as interrupted
