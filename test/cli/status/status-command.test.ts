@@ -67,7 +67,7 @@ describe("status", () => {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase();
-    const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
+    const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 31W 2 *", "--timezone", "Europe/Berlin"];
     const { stdout: none } = await status(database.url, ...args);
     expect(none).toContain("no worker leads, so no run is scheduled\n");
     await seedLeader(database.sql);
@@ -75,7 +75,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
     expect(stdout).toMatch(/^next sync: \d{4}-01-01 01:17:00Z \(17 2 1 1 \*, Europe\/Berlin\)$/m);
-    expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
+    expect(stdout).toContain("next watch: never (0 0 31W 2 *, Europe/Berlin)\n");
   });
 
   it("takes no run of a dead process for running, as the answer about the runs does not", async () => {
@@ -182,8 +182,8 @@ describe("status", () => {
   }, async () => {
     await using database = await createTestDatabase();
     await database.sql`
-      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
-      values (1, 'full', 'partial', now(), now(), now(), 1, 'host')`;
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('full', 'partial', now(), now(), now(), 1, 'host')`;
     await database.sql`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at, total_count, records, deficit, unstored)
       select 1, resource, 'whole', now(), now(), 3000, 3000 - gap, gap, 0

@@ -209,7 +209,7 @@ describe("logs that an export holds", () => {
     expect(await made.here()).toBe(away);
 
     const [first, second, third] = BUILDS;
-    const edited = [{ ...first, type: "pdf" }, { ...second, error: "" }, third];
+    const edited = [{ ...first, type: "pdf" }, { ...second, error: "another error" }, third];
     loading.nextRun();
     expect(await loading.load("build", edited)).toMatchObject({ updated: 2, unchanged: 1 });
     expect(await made.here()).toBe("1 2 4 6 7");
