@@ -213,6 +213,10 @@ export class StoppedError extends MirrorError {
   }
 }
 
+/** The advice for a certificate that is not trusted. Node reads the variable when it starts, so one in `.env` does nothing. */
+export const TRUST_AUTHORITY =
+  "if your own certificate authority signed it, start docmirror with NODE_EXTRA_CA_CERTS=FILE in its environment: Node does not read it from `.env`";
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

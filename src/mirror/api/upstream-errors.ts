@@ -13,6 +13,7 @@ import {
   messageOf,
   NetworkError,
   TimeoutError,
+  TRUST_AUTHORITY,
   UnexpectedShapeError,
   WrongAddressError,
 } from "../../base/errors.ts";
@@ -207,11 +208,7 @@ const LASTING: readonly [code: RegExp, hint: (whose: string, setting: string) =>
     /^ERR_SSL_.*ALERT.*CERT/,
     (whose) => `the ${whose} asks for a certificate of its clients, and docmirror has none to send`,
   ],
-  [
-    /CERT|VERIFY/,
-    (whose) =>
-      `the ${whose}'s certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS`,
-  ],
+  [/CERT|VERIFY/, (whose) => `the ${whose}'s certificate is not trusted; ${TRUST_AUTHORITY}`],
   [
     /^ERR_SSL_.*(PROTOCOL|VERSION|HANDSHAKE_FAILURE|LEGACY|CIPHER|TOO_SMALL|TOO_WEAK|SIGNATURE|INSUFFICIENT_SECURITY)/,
     (whose) =>
