@@ -265,6 +265,18 @@ export async function withOutputErrors<T>(place: string, fn: () => Promise<T>): 
   }
 }
 
+/**
+ * V8 reserves 10 GB of addresses for each piece of WebAssembly, such as undici's parser of HTTP, and uses few of them. Any error but
+ * that of a limit for addresses is returned unchanged.
+ */
+export function toMemoryError(error: unknown): unknown {
+  if (!(error instanceof RangeError && error.message.startsWith("WebAssembly."))) return error;
+  return new ConfigError("the system gives this process too few addresses of memory (`ulimit -v`)", {
+    cause: error,
+    hint: "set NODE_OPTIONS=--disable-wasm-trap-handler, or lift that limit and bound the memory by the service manager or the container",
+  });
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program listens there",
   EACCES: "the permission for it is missing",

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findBuiltProgram } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
@@ -69,6 +70,19 @@ describe("docmirror/client", () => {
       await import("postgres").catch(({ code }) => console.log(code));
     `);
     expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
+  });
+
+  it("says what a bundler left behind, and blames no service", async () => {
+    const source = `
+      import { createServiceClient } from ${JSON.stringify(here("../../src/client/index.ts"))};
+      const service = createServiceClient({ baseUrl: "http://127.0.0.1:9", retries: 3 });
+      await service.fetchRoot().catch(({ name, message, hint }) => console.log(name, message, hint));`;
+    const stdin = { contents: source, resolveDir: here("../..") };
+    const bundled = { bundle: true, platform: "node", format: "esm", write: false } as const;
+    const { outputFiles } = await build({ stdin, ...bundled });
+    const stdout = await runProgram(outputFiles[0]?.text ?? "");
+    expect(stdout).toMatch(/^MirrorError .* could not be loaded: Dynamic require .*--packages=external/);
+    expect(stdout).not.toContain("got no answer");
   });
 
   it("is a package of its own too, of a queue and HTTP alone", { tags: ["long"] }, async ({ skip }) => {

@@ -14,6 +14,7 @@ import {
   NetworkError,
   TimeoutError,
   TRUST_AUTHORITY,
+  toMemoryError,
   UnexpectedShapeError,
   WrongAddressError,
 } from "../../base/errors.ts";
@@ -97,7 +98,8 @@ interface Way {
 }
 
 /** Names the proxy where it failed, and else the service. */
-export function toUpstreamError(error: unknown, url: URL, { timeoutMs, nameOf, route }: Way): MirrorError {
+export function toUpstreamError(thrown: unknown, url: URL, { timeoutMs, nameOf, route }: Way): MirrorError {
+  const error = toMemoryError(thrown);
   if (error instanceof MirrorError) return error;
   const { proxy, because } = route;
   const asked = `GET ${showUrl(url)}`;
