@@ -132,6 +132,26 @@ describe("docmirror/client", () => {
     expect(await checkTypes(TYPED, exact)).toBe("");
   });
 
+  it("is typed under the resolutions that docs/client.md names", { tags: ["long"] }, async () => {
+    const [, named = ""] =
+      /`moduleResolution` (`.*`),/.exec(readFileSync(here("../../docs/client.md"), "utf8")) ?? [];
+    const resolutions = named.match(/\w+/g) ?? [];
+    expect(resolutions.length).toBeGreaterThan(1);
+    for (const resolution of resolutions.filter((word) => word !== "or")) {
+      const module = resolution === "bundler" ? "esnext" : resolution;
+      const options = [
+        "--ignoreConfig",
+        "--target",
+        "es2022",
+        "--module",
+        module,
+        "--moduleResolution",
+        resolution,
+      ];
+      expect(await checkTypes(TYPED, options)).toBe("");
+    }
+  });
+
   // Its compiler is one more download.
   it("is typed for TypeScript 5.2, the oldest that docs/client.md names", {
     tags: ["long", "exhaustive"],
