@@ -31,7 +31,7 @@ STOPSIGNAL SIGTERM
 EXPOSE 8321
 # The worker and serve answer it. Other commands end by themselves, before it counts.
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.DOCMIRROR_HTTP_PORT || 8321}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "http.get({ port: process.env.DOCMIRROR_HTTP_PORT || 8321, path: '/readyz', host: '127.0.0.1', agent: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["docmirror"]
 CMD ["worker"]
 ARG VERSION=unknown

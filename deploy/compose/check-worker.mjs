@@ -2,10 +2,20 @@
 // said for a minute that it lives: its loop stands still. A database that is away is no reason, nor a start that takes its time.
 //   node check-worker.mjs URL PARENT [MS]: PARENT is the process that started the worker, 1 in a container with an init.
 import { readFileSync } from "node:fs";
+import { get } from "node:http";
 
 const [url, parent, withinMs = "60000"] = process.argv.slice(2);
 
-const ask = (path, ms) => fetch(`${url}${path}`, { signal: AbortSignal.timeout(ms) });
+/** The status of a reply. Without an agent Node asks no proxy, as `fetch` would where NODE_USE_ENV_PROXY is set. */
+function ask(path, ms) {
+  const signal = AbortSignal.timeout(ms);
+  return new Promise((resolve, reject) => {
+    get(`${url}${path}`, { agent: false, signal }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode);
+    }).on("error", (error) => reject(signal.aborted ? signal.reason : error));
+  });
+}
 
 const silent = await ask("/livez", Number(withinMs)).then(
   () => false,
@@ -18,7 +28,7 @@ if (silent) {
     process.kill(Number(pid), "SIGKILL");
 }
 const isReady = await ask("/readyz", 10_000).then(
-  ({ ok }) => ok,
+  (status) => status === 200,
   () => false,
 );
 process.exit(isReady ? 0 : 1);

@@ -213,6 +213,10 @@ export class StoppedError extends MirrorError {
   }
 }
 
+/** The advice for a certificate that is not trusted. Node reads the variable when it starts, so one in `.env` does nothing. */
+export const TRUST_AUTHORITY =
+  "if your own certificate authority signed it, start docmirror with NODE_EXTRA_CA_CERTS=FILE in its environment: Node does not read it from `.env`";
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
@@ -259,6 +263,18 @@ export async function withOutputErrors<T>(place: string, fn: () => Promise<T>): 
   } catch (error) {
     throw toOutputError(error, place);
   }
+}
+
+/**
+ * V8 reserves 10 GB of addresses for each piece of WebAssembly, such as undici's parser of HTTP, and uses few of them. Any error but
+ * that of a limit for addresses is returned unchanged.
+ */
+export function toMemoryError(error: unknown): unknown {
+  if (!(error instanceof RangeError && error.message.startsWith("WebAssembly."))) return error;
+  return new ConfigError("the system gives this process too few addresses of memory (`ulimit -v`)", {
+    cause: error,
+    hint: "set NODE_OPTIONS=--disable-wasm-trap-handler, or lift that limit and bound the memory by the service manager or the container",
+  });
 }
 
 const REASONS: Readonly<Record<string, string>> = {

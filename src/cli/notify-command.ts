@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Option } from "commander";
 import { duration } from "../base/config/setting.ts";
-import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
+import { ConfigError, EXIT, TRUST_AUTHORITY, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
@@ -141,8 +141,7 @@ async function sendTest({ config, clock, signal, print }: CommandContext, webhoo
 }
 
 function hintOf({ status, error }: ReceiverAnswer): string {
-  if (error?.includes("certificate"))
-    return "if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
+  if (error?.includes("certificate")) return TRUST_AUTHORITY;
   if (status === null) return "check DOCMIRROR_WEBHOOK_URL, the network and that the receiver is up";
   if (status === 400 || status === 401 || status === 403)
     return "check that the receiver has the same secret, and that the clocks of both machines are right";

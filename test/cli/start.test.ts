@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -16,6 +17,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { findBuiltProgram } from "../support/cli.ts";
 import { createFolder, useFolder } from "../support/folder.ts";
+import { startService, TINY } from "../support/service.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../bin/docmirror.js", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;
@@ -71,6 +73,27 @@ describe.skipIf(!isBuilt)("what is loaded before the first line", () => {
     expect(sum(loaded)).toBeGreaterThan(200 * KB);
     expect(sum(loaded)).toBeLessThan((SERVERS.includes(name) ? 2700 : 2050) * KB);
     expect([...loaded].filter((file) => textOf(file).includes("UND_ERR_HEADERS_TIMEOUT"))).toEqual([]);
+  });
+});
+
+/** macOS has no such limit. */
+describe.skipIf(!isBuilt || process.platform !== "linux")("under a limit for addresses (ulimit -v)", () => {
+  it("a request ends with a sentence and the setting that helps, and the service is not to blame", async () => {
+    await using service = await startService(TINY);
+    const limited = ["-c", 'ulimit -v 2000000 && exec "$0" "$@"', process.execPath, SCRIPT];
+    const request = ["get", "build", "--limit", "1", "--retries", "3", "--base-url", service.url];
+    const run = (env: object) =>
+      new Promise<{ code: unknown; stderr: string }>((resolve) => {
+        const options = { cwd: tmpdir(), env: { PATH: process.env.PATH, ...env } };
+        execFile("sh", [...limited, ...request], options, (error, _, stderr) => {
+          resolve({ code: error?.code ?? 0, stderr });
+        });
+      });
+    const { code, stderr } = await run({});
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("(`ulimit -v`)") });
+    expect(stderr).not.toMatch(/a bug|got no answer|WebAssembly/);
+    const [, advice] = /NODE_OPTIONS=(\S+),/.exec(stderr) ?? [];
+    expect(await run({ NODE_OPTIONS: advice })).toMatchObject({ code: 0 });
   });
 });
 

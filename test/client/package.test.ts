@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findBuiltProgram } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
@@ -71,6 +72,19 @@ describe("docmirror/client", () => {
     expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
   });
 
+  it("says what a bundler left behind, and blames no service", async () => {
+    const source = `
+      import { createServiceClient } from ${JSON.stringify(here("../../src/client/index.ts"))};
+      const service = createServiceClient({ baseUrl: "http://127.0.0.1:9", retries: 3 });
+      await service.fetchRoot().catch(({ name, message, hint }) => console.log(name, message, hint));`;
+    const stdin = { contents: source, resolveDir: here("../..") };
+    const bundled = { bundle: true, platform: "node", format: "esm", write: false } as const;
+    const { outputFiles } = await build({ stdin, ...bundled });
+    const stdout = await runProgram(outputFiles[0]?.text ?? "");
+    expect(stdout).toMatch(/^MirrorError .* could not be loaded: Dynamic require .*--packages=external/);
+    expect(stdout).not.toContain("got no answer");
+  });
+
   it("is a package of its own too, of a queue and HTTP alone", { tags: ["long"] }, async ({ skip }) => {
     skip(findBuiltProgram() === null, "skipped: the program is not built");
     await run(here("../../node_modules/.bin/tsx"), [here("../../tools/pack-client.ts"), folder.path]);
@@ -116,6 +130,26 @@ describe("docmirror/client", () => {
     const node = ["--types", "node", "--typeRoots", TYPES];
     const exact = ["--ignoreConfig", "--target", "esnext", "--exactOptionalPropertyTypes", ...node];
     expect(await checkTypes(TYPED, exact)).toBe("");
+  });
+
+  it("is typed under the resolutions that docs/client.md names", { tags: ["long"] }, async () => {
+    const [, named = ""] =
+      /`moduleResolution` (`.*`),/.exec(readFileSync(here("../../docs/client.md"), "utf8")) ?? [];
+    const resolutions = named.match(/\w+/g) ?? [];
+    expect(resolutions.length).toBeGreaterThan(1);
+    for (const resolution of resolutions.filter((word) => word !== "or")) {
+      const module = resolution === "bundler" ? "esnext" : resolution;
+      const options = [
+        "--ignoreConfig",
+        "--target",
+        "es2022",
+        "--module",
+        module,
+        "--moduleResolution",
+        resolution,
+      ];
+      expect(await checkTypes(TYPED, options)).toBe("");
+    }
   });
 
   // Its compiler is one more download.

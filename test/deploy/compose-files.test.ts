@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -156,6 +158,42 @@ describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
     } finally {
       if (init.exitCode === null) process.kill(-(init.pid ?? 0), "SIGKILL");
     }
+  });
+});
+
+describe("a health check", () => {
+  const [, ofImage = ""] = /HEALTHCHECK[\s\S]*?CMD (\[.*\])/.exec(read("Dockerfile")) ?? [];
+  const simulate = parse(read("docker-compose.yml"), { merge: true }).services.simulate;
+  const commands: [string, string[]][] = [
+    ["of the image", JSON.parse(ofImage)],
+    ["of the simulation", simulate.healthcheck.test.slice(1)],
+    ["of the worker", ["node", join(ROOT, "deploy/compose/check-worker.mjs"), "http://127.0.0.1:8000", "0"]],
+  ];
+
+  it.each(commands)("%s asks the process itself, and no proxy", async (_, [, ...args]) => {
+    let status = 200;
+    const server = createServer((_request, reply) => void reply.writeHead(status).end()).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+    const port = String((server.address() as AddressInfo).port);
+    const proxy = "http://127.0.0.1:1";
+    // Node from 22.21 on reads these, for `fetch` and for its own agents.
+    const proxies = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: proxy, http_proxy: proxy };
+    const env = { ...process.env, ...proxies, DOCMIRROR_HTTP_PORT: port };
+    const at = args.map((arg) => arg.replace("127.0.0.1:8000", `127.0.0.1:${port}`));
+    const check = async () => (await once(spawn(process.execPath, at, { env, stdio: "ignore" }), "exit"))[0];
+    try {
+      expect(await check()).toBe(0);
+      status = 503;
+      expect(await check()).toBe(1);
+    } finally {
+      server.close();
+    }
+    expect(await check()).toBe(1);
+    const script = args.find((arg) => arg.endsWith(".mjs"));
+    expect(script === undefined ? args.join(" ") : readFileSync(script, "utf8")).not.toContain("fetch(");
   });
 });
 

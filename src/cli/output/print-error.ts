@@ -1,5 +1,5 @@
 import { nameSources, spellProgram } from "../../base/config/program.ts";
-import { EXIT, MirrorError, StoppedError, toOutputError } from "../../base/errors.ts";
+import { EXIT, MirrorError, StoppedError, toMemoryError, toOutputError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { printable } from "../../base/text.ts";
 
@@ -7,7 +7,8 @@ import { printable } from "../../base/text.ts";
  * Writes an error to stderr: message and hint, or one line for a bug. `--verbose` adds the stack. Returns the exit code.
  * With `log`, which is given where the log is JSON, it is a line of that.
  */
-export function printError(error: unknown, verbose: boolean, log?: Logger): number {
+export function printError(thrown: unknown, verbose: boolean, log?: Logger): number {
+  const error = toMemoryError(thrown);
   const isBug = !(error instanceof MirrorError);
   const code = isBug ? EXIT.bug : error.exitCode;
   const bug = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -1,3 +1,4 @@
+import { MirrorError, messageOf } from "../../base/errors.ts";
 import type { DispatcherOptions } from "./dispatcher.ts";
 import type { Fetch } from "./fetch.ts";
 
@@ -63,9 +64,17 @@ export function transportOf(fetch: Fetch): Transport {
 
 let loaded: Promise<typeof import("./dispatcher.ts")> | undefined;
 
-/** Loads what the first request needs, once: a program may send it long after its start, when an upgrade has replaced the files. */
+/**
+ * Loads what the first request needs, once: a program may send it long after its start, when an upgrade has replaced the files.
+ * Throws MirrorError where it cannot be loaded: nothing was sent, so no service is to blame.
+ */
 export function loadConnections() {
-  loaded ??= import("./dispatcher.ts");
+  loaded ??= import("./dispatcher.ts").catch((cause: unknown) => {
+    throw new MirrorError(`the code that sends requests could not be loaded: ${messageOf(cause)}`, {
+      cause,
+      hint: "where a bundler made this program, let it leave packages out (esbuild: --packages=external); else install docmirror again",
+    });
+  });
   return loaded;
 }
 

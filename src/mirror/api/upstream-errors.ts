@@ -13,6 +13,8 @@ import {
   messageOf,
   NetworkError,
   TimeoutError,
+  TRUST_AUTHORITY,
+  toMemoryError,
   UnexpectedShapeError,
   WrongAddressError,
 } from "../../base/errors.ts";
@@ -96,7 +98,8 @@ interface Way {
 }
 
 /** Names the proxy where it failed, and else the service. */
-export function toUpstreamError(error: unknown, url: URL, { timeoutMs, nameOf, route }: Way): MirrorError {
+export function toUpstreamError(thrown: unknown, url: URL, { timeoutMs, nameOf, route }: Way): MirrorError {
+  const error = toMemoryError(thrown);
   if (error instanceof MirrorError) return error;
   const { proxy, because } = route;
   const asked = `GET ${showUrl(url)}`;
@@ -207,11 +210,7 @@ const LASTING: readonly [code: RegExp, hint: (whose: string, setting: string) =>
     /^ERR_SSL_.*ALERT.*CERT/,
     (whose) => `the ${whose} asks for a certificate of its clients, and docmirror has none to send`,
   ],
-  [
-    /CERT|VERIFY/,
-    (whose) =>
-      `the ${whose}'s certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS`,
-  ],
+  [/CERT|VERIFY/, (whose) => `the ${whose}'s certificate is not trusted; ${TRUST_AUTHORITY}`],
   [
     /^ERR_SSL_.*(PROTOCOL|VERSION|HANDSHAKE_FAILURE|LEGACY|CIPHER|TOO_SMALL|TOO_WEAK|SIGNATURE|INSUFFICIENT_SECURITY)/,
     (whose) =>

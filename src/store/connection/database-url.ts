@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from "node:tls";
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+  type PeerCertificate,
+} from "node:tls";
 import { ConfigError } from "../../base/errors.ts";
 import { parseStartupOptions, SESSION_ATTRS } from "./driver/session-start.ts";
 import { readSettings } from "./url-parameters.ts";
@@ -182,6 +187,7 @@ function parseTls(
     ...(cert !== undefined && { cert: readTlsFile("sslcert", cert) }),
     ...(key !== undefined && { key: readTlsFile("sslkey", key) }),
   };
+  if (cert !== undefined || key !== undefined) assertUsableByTls(material);
   const unchecked = { isOptional: false, options: { ...material, rejectUnauthorized: false } };
   const checked = (check: ConnectionOptions["checkServerIdentity"]) => {
     return {
@@ -224,6 +230,35 @@ function readTlsFile(name: string, path: string): string {
       cause,
       hint: `check the path and its permissions; where the URL does not name it, PG${name.toUpperCase()} does`,
     });
+  }
+}
+
+/** The codes of OpenSSL for files of a client that it cannot use. The first that matches counts. */
+const UNUSABLE: readonly [code: RegExp, what: string, hint: string][] = [
+  [
+    /DECRYPT|PASSWORD|INTERRUPTED/,
+    "the key of sslkey has a passphrase, and docmirror has none to give",
+    "name a copy without it, for its owner alone: (umask 077 && openssl pkey -in KEY -out PLAIN)",
+  ],
+  [
+    /KEY_VALUES_MISMATCH|KEY_TYPE_MISMATCH/,
+    "the key of sslkey is not that of the certificate of sslcert",
+    "name the key with which this certificate was made",
+  ],
+];
+
+/** Node would say so at each connection only, as a fault of the connection. */
+function assertUsableByTls(material: Pick<ConnectionOptions, "ca" | "cert" | "key">): void {
+  try {
+    createSecureContext(material);
+  } catch (cause) {
+    const code = String((cause as NodeJS.ErrnoException).code);
+    const [, what, hint] = UNUSABLE.find(([form]) => form.test(code)) ?? [
+      null,
+      `sslcert and sslkey are not both in PEM (${code})`,
+      "write them anew: openssl x509 -in CERT -out CERT.pem; openssl pkey -in KEY -out KEY.pem",
+    ];
+    throw new ConfigError(`read DATABASE_URL: ${what}`, { cause, hint });
   }
 }
 

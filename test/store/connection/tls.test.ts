@@ -1,7 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
+import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts";
 import { findServerAccount } from "../../../src/store/embedded/account.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { HAS_OPENSSL, makeCertificate } from "../../support/certificate.ts";
@@ -61,5 +63,57 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   ])("a unix socket has no TLS with sslmode=%s, and the colons of Cloud SQL's are no ports", async (mode) => {
     const { port } = new URL(server.url);
     expect(await connectBy("", `host=${sockets}&port=${port}&sslmode=${mode}`)).toBe(false);
+  });
+});
+
+describe.skipIf(!HAS_OPENSSL)("the files of a client", () => {
+  const folder = useFolder("docmirror-client-key-");
+  const openssl = (...args: string[]) => spawnSync("openssl", args, { cwd: folder.path });
+
+  beforeAll(() => {
+    for (const name of ["mine", "other"]) {
+      const { cert, key } = makeCertificate("DNS:localhost");
+      writeFileSync(folder.at(`${name}.crt`), cert);
+      writeFileSync(folder.at(`${name}.key`), key);
+    }
+    openssl("pkey", "-in", "mine.key", "-aes256", "-passout", "pass:secret", "-out", "locked.key");
+    openssl(
+      "rsa",
+      "-in",
+      "mine.key",
+      "-traditional",
+      "-aes256",
+      "-passout",
+      "pass:secret",
+      "-out",
+      "old.key",
+    );
+    openssl("pkey", "-in", "mine.key", "-outform", "DER", "-out", "der.key");
+    openssl("x509", "-in", "mine.crt", "-outform", "DER", "-out", "der.crt");
+  });
+
+  test.each([
+    ["mine.crt", "locked.key", "the key of sslkey has a passphrase", /openssl pkey -in KEY -out PLAIN/],
+    ["mine.crt", "old.key", "the key of sslkey has a passphrase", /openssl pkey -in KEY -out PLAIN/],
+    ["mine.crt", "other.key", "the key of sslkey is not that of the certificate", /with which this/],
+    ["mine.crt", "der.key", "not both in PEM", /openssl x509/],
+    ["der.crt", "mine.key", "not both in PEM", /openssl x509/],
+    ["mine.key", "mine.crt", "not both in PEM", /openssl x509/],
+  ])("%s with %s are a fault of the settings, with a hint", (cert, key, words, hint) => {
+    const url = `postgres://h/d?sslcert=${folder.at(cert)}&sslkey=${folder.at(key)}`;
+    expect(() => parseDatabaseUrl(url)).toThrow(
+      expect.objectContaining({
+        exitCode: 2,
+        message: expect.stringContaining(words),
+        hint: expect.stringMatching(hint),
+      }),
+    );
+  });
+
+  test("that belong together are taken", () => {
+    const url = `postgres://h/d?sslcert=${folder.at("mine.crt")}&sslkey=${folder.at("mine.key")}`;
+    expect(parseDatabaseUrl(url).tls).toMatchObject({
+      options: { key: expect.stringContaining("PRIVATE KEY") },
+    });
   });
 });
