@@ -101,6 +101,8 @@ export interface Failing {
 }
 
 interface FailFacts {
+  /** The main docs of its project fail. @default that it is of them itself */
+  readonly isMainFailing?: boolean;
   /** The word of its mark, where it is not of the main docs. */
   readonly part: string;
   readonly name: Markup;
@@ -113,11 +115,12 @@ interface FailFacts {
 }
 
 /** A series that fails, as an item of a list. */
-export function renderFail(row: Failing, { part, name, tags, told, outcomes }: FailFacts, now: Date): Markup {
+export function renderFail(row: Failing, facts: FailFacts, now: Date): Markup {
   const isMain = row.is_main === true;
+  const { part, isMainFailing = isMain, name, tags, told, outcomes } = facts;
   return html`<li>
 <span class="when">${age(row.failing_since, now)}</span>
-${isMain ? mark("bad", "main docs failing") : mark("bad2", part)}
+${isMainFailing ? mark("bad", "main docs failing") : mark("bad2", part)}
 <div class="name">${name}${isMain && html`<span class="tag strong">main docs</span>`}${tags}</div>
 ${told}
 ${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
