@@ -139,7 +139,7 @@ ${above}${verdict && renderVerdict(verdict)}${main}
 <footer class="foot wrap"><p>Builds of documentation${host && ` at ${host}`}, from a copy that docmirror keeps. Times are in UTC. A build counts on
   the day it was triggered. Rates are shares of finished builds; ranges are 95&nbsp;% intervals.</p>
   <p>${file && `This page was ${file.says}. `}<a href="/dictionary#words">What the words mean: project, main docs, stuck, usual</a> ·
-  ${" "}<a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
+  <a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
   </footer>
 </body>
 </html>
