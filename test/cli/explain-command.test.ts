@@ -25,7 +25,7 @@ build 42: finished, failure, html (times in UTC)
              2025-06-02 10:00:00, read in America/Chicago
   first seen 2025-06-02 10:00:30
   changed    last at 2025-06-02 10:07:01
-  took       5m 30s to 7m 1s from the trigger to the finish`);
+  took       5 min 30 s to 7 min 1 s from the trigger to the finish`);
     expect(rest[0]).toBe(`\
 1. first seen triggered
   after      2025-06-02 10:00:00
@@ -34,8 +34,8 @@ build 42: finished, failure, html (times in UTC)
              when the first reply that showed it arrived
              run 1 (full, began 2025-06-02 10:00:00)
              GET /api/v1/build/?format=json&limit=20
-  within     30.0s
-  lasted     1m 30s to 3m 0s, until it became building`);
+  within     30.0 s
+  lasted     1 min 30 s to 3 min 0 s, until it became building`);
     expect(rest[1]).toContain(`\
 2. triggered → building
   after      2025-06-02 10:02:00

@@ -178,6 +178,11 @@ describe.skipIf(CHROMIUM === null)(
           expect(heights.length).toBeGreaterThan(5);
           // With two headings, 25 of them take less than 1,600 px.
           expect(Math.max(...heights), `${path} at ${width} px`).toBeLessThan(62);
+          // The reason has its own line, so nothing is cut of it.
+          const cut = await page
+            .locator(".fails .why")
+            .evaluateAll((all) => all.filter((why) => why.scrollWidth > why.clientWidth).length);
+          expect(cut, `${path} at ${width} px`).toBe(0);
         }
       }
       expect(faults).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { buildHref, projectHref } from "../../src/page/parts/links.ts";
 import { openMirrorPages, usePages } from "../support/mirror-pages.ts";
-import { blockOf, expectHarmless, rowsOf, textOf } from "../support/page-text.ts";
+import { blockOf, expectHarmless, headingOf, rowsOf, textOf } from "../support/page-text.ts";
 import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/served-pages.ts";
 import { later } from "../support/tally.ts";
 
@@ -19,6 +19,22 @@ describe("every page", () => {
     expect(page).toContain(`<a href="${path}" aria-current="page">`);
     expect(textOf(page)).toMatch(/As of \d+ \w+ \d\d:\d\d UTC (?:\d+|< 1) min ago/);
     expectHarmless(page, path);
+  });
+
+  it.each([
+    "/",
+    "/trends",
+    "/errors",
+    "/mirror",
+    "/project/pip",
+    "/build/1001",
+    "/dictionary",
+  ])("%s has its verdict as the words that a chat shows beside a link to it, without ages", async (path) => {
+    const page = await pages.page(path);
+    const said = textOf(/<meta name="description" content="([^"]*)">/.exec(page)?.[1] ?? "");
+    const age = /(?:<\s)?\d* (?:min|h|d) ago/;
+    expect(said).not.toMatch(age);
+    expect(said).toContain(headingOf(page).split(age)[0]);
   });
 
   /** Beside the hostile names of the mirror, what a reader may send. */

@@ -41,12 +41,35 @@ ${renderListTable({ caption: `Columns of ${name}`, columns: COLUMNS, rows: colum
   },
 });
 
+const WORDS = {
+  Project:
+    "One set of documentation of the service. It fails while the last finished build of any of its versions and formats failed.",
+  "Main docs": "The html of the project’s default version: what its readers see first.",
+  Stuck:
+    "A build that was open for longer than DOCMIRROR_STUCK_AFTER when it was last seen. It counts as neither a success nor a failure.",
+  Usual:
+    "As on most of the days before: from the tenth lowest to the tenth highest of a hundred. It needs seven days that are known.",
+};
+
+/** The words that every page uses. */
+const words = block({
+  id: "words",
+  asks: (_: null) => ({}),
+  draw: () => ({
+    title: "Words of these pages",
+    body: html`<dl class="rules">${Object.entries(WORDS).map(
+      ([word, meaning]) => html`<div><dt>${word}</dt><dd>${meaning}</dd></div>
+`,
+    )}</dl>`,
+  }),
+});
+
 const head = part({
   asks: (_: null) => ({}),
   draw: () => renderHead(TITLE, "The answers of this mirror: views that SQL, files and these pages read."),
 });
 
-const DICTIONARY: BlockPage<null> = { name: "dictionary", layout: [dictionary], kept: () => ({}) };
+const DICTIONARY: BlockPage<null> = { name: "dictionary", layout: [words, dictionary], kept: () => ({}) };
 
 /** Every relation of schema `report` with its columns, as its comments say. */
 export const dictionaryPage = (): Drawing => ({

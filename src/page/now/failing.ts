@@ -20,7 +20,7 @@ import {
   targetTag,
   withQuery,
 } from "../parts/links.ts";
-import { age, momentMs, momentTag } from "../parts/marks.ts";
+import { age, forLong, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import {
   type Failing,
@@ -99,16 +99,20 @@ ${renderPager({ path: PATH, kept, page, perPage: FAILING_PER_PAGE, total, noun: 
   },
 });
 
-/** A row of `report.failing_projects`; of a past day with when its worst series was fixed. */
-interface FailingProject extends Failing {
+/** A series of a project; of a past day with when it was fixed, and nobody knows its last build. */
+interface FailingSeries extends Failing {
   readonly project_id: string;
-  readonly project_slug: string;
   readonly version_id: string;
   readonly first_failed_build_id: string;
+  readonly recovered_at?: string | null;
+}
+
+/** A row of `report.failing_projects`: the worst series of a project. */
+interface FailingProject extends FailingSeries {
+  readonly project_slug: string;
   readonly newest_failing_since: string | null;
   /** The number of its series that fail. */
   readonly failing: number;
-  readonly recovered_at?: string | null;
 }
 
 const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> => ask`
@@ -121,12 +125,16 @@ from ${failingFrom(day)}${where(
 order by ${project.newest_failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
-/** A project with what its row shows beside. */
+/** A project with what its row shows. */
 interface FailRow {
+  /** The worst of its series. */
   readonly row: FailingProject;
-  /** The outcomes of the last builds of its series, the oldest first. */
+  /** The series that broke last: it puts the row where it stands. */
+  readonly newest: FailingSeries;
+  /** The outcomes of the last builds of that series, the oldest first. */
   readonly outcomes: readonly string[];
-  readonly others: readonly OtherSeries[];
+  /** Beside these two. */
+  readonly others: readonly FailingSeries[];
   /** Usernames; undefined where none is known, or people may not be seen. */
   readonly maintainers: string | undefined;
 }
@@ -138,25 +146,32 @@ async function findFailRows(
 ): Promise<FailRow[]> {
   if (list.length === 0) return [];
   const ids = list.map(({ project_id }) => project_id);
-  const [{ strips, others }, maintainers] = await Promise.all([
-    askEach(tx, { strips: askForStrips(list, scope), others: askForOthers(list, scope) }),
+  const [found, maintainers] = await Promise.all([
+    askEach(tx, { others: askForOthers(list, scope) }),
     findMaintainers(tx, ids),
   ]);
-  return list.map((row) => ({
-    row,
-    outcomes: strips.find(({ project_id }) => project_id === row.project_id)?.outcomes ?? [],
-    others: others.filter(({ project_id }) => project_id === row.project_id),
-    maintainers: maintainers?.get(row.project_id),
+  const rows = list.map((row) => {
+    const others = found.others.filter(({ project_id }) => project_id === row.project_id);
+    const isNewest = ({ failing_since }: FailingSeries) => failing_since === row.newest_failing_since;
+    const newest = isNewest(row) ? row : (others.find(isNewest) ?? row);
+    return { row, newest, others: others.filter((other) => other !== newest) };
+  });
+  const newest = rows.map((one) => one.newest);
+  const { strips } = await askEach(tx, { strips: askForStrips(newest, scope) });
+  return rows.map((one) => ({
+    ...one,
+    outcomes: strips.find(({ project_id }) => project_id === one.row.project_id)?.outcomes ?? [],
+    maintainers: maintainers?.get(one.row.project_id),
   }));
 }
 
 const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"];
 
-const shown = (series: readonly FailingProject[]): SQL =>
+const shown = (series: readonly FailingSeries[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
 function askForStrips(
-  series: readonly FailingProject[],
+  series: readonly FailingSeries[],
   { day, at }: NowScope,
 ): Asks<StripRow & { readonly project_id: string }> {
   const isThen =
@@ -170,19 +185,8 @@ from ${shown(series)}
 ${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
 }
 
-/** A series that fails beside the worst of its project; of a past day nobody knows its last build. */
-interface OtherSeries {
-  readonly project_id: string;
-  readonly version_slug: string;
-  readonly type: string;
-  readonly failing_since: string | null;
-  readonly first_failed_build_id: string;
-  readonly last_failed_build_id?: string;
-  readonly error_class: string;
-}
-
 /** The other series that fail in the projects of these, the newest break first. */
-function askForOthers(series: readonly FailingProject[], { day }: NowScope): Asks<OtherSeries> {
+function askForOthers(series: readonly FailingProject[], { day }: NowScope): Asks<FailingSeries> {
   const failing = relation("failing_now", "failing");
   return ask`
 select other.*
@@ -290,41 +294,52 @@ function whyNone(
   ];
 }
 
-function renderProject({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
-  const target = targetWords(row.version_slug, row.type);
+function renderProject(fail: FailRow, now: Date): Markup {
+  const { row, newest, outcomes, maintainers } = fail;
   return renderFail(
-    row,
+    newest,
     {
       part: "failing in part",
-      name: html`${projectLink(row.project_slug)}<span class="target">${target}</span>`,
-      told: html`<div class="told">${renderWhy(row)}
-<div class="meta">${row.recovered_at === undefined ? lastFailed(row) : brokeThen(row, now)}${
+      isMainFailing: row.is_main === true,
+      name: html`${projectLink(row.project_slug)}<span class="target">${targetWords(newest.version_slug, newest.type)}</span>`,
+      told: html`<div class="told">${renderWhy(newest)}
+<div class="meta">${newest !== row && renderWorst(row, now)}${
+        newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)
+      }${
         maintainers !== undefined &&
         html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
-      }${renderOthers(row, others, now)}</div></div>`,
+      }${renderOthers(fail, now)}</div></div>`,
       outcomes,
     },
     now,
   );
 }
 
+/** Says what is older and worse than the break that the row is about. */
+const renderWorst = (row: FailingProject, now: Date): Markup =>
+  html`<span>older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
+  ${forLong(row.failing_since, now)}, ${buildLink(lastBuildOf(row))}</span>`;
+
+/** Of a past day nobody knows the last one. */
+const lastBuildOf = ({ last_failed_build_id: last, first_failed_build_id: first }: FailingSeries): string =>
+  last ?? first;
+
 /** For a past day: the build that broke it, and the moment of the fix. */
-const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: FailingProject, now: Date): Markup =>
+const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: FailingSeries, now: Date): Markup =>
   html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
 
-function renderOthers(row: FailingProject, others: readonly OtherSeries[], now: Date): Markup | false {
-  const more = row.failing - 1;
+function renderOthers({ row, newest, others }: FailRow, now: Date): Markup | false {
+  const more = row.failing - (newest === row ? 1 : 2);
   const left = more - others.length;
-  const isOlder = row.newest_failing_since !== row.failing_since;
   return (
     more > 0 &&
     html`
-<details class="also"><summary>${counted(more, "more here", "more here")}${isOlder && html`, newest ${age(row.newest_failing_since, now)}`}
+<details class="also"><summary>${counted(more, "more here", "more here")}
   <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (
       other,
     ) => html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span>
-      ${" "}${buildLink(other.last_failed_build_id ?? other.first_failed_build_id)}</li>`,
+      ${" "}${buildLink(lastBuildOf(other))}</li>`,
   )}${left > 0 && html`<li><a href="${projectHref(row.project_slug)}">${left} more</a></li>`}</ul></details>`
   );
 }

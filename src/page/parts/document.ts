@@ -2,9 +2,9 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Empty, type PageFiles, renderNoRows } from "./block.ts";
 import type { PageMoment } from "./freshness.ts";
-import { foreign, html, type Markup, shorten } from "./html.ts";
+import { foreign, html, type Markup, shorten, wordsOf } from "./html.ts";
 import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
-import { favicon, icon, type MarkKind, mark, SPRITE, type Tone } from "./marks.ts";
+import { favicon, icon, type MarkKind, mark, SPRITE, type Tone, withoutAges } from "./marks.ts";
 
 /** The request of a reader. */
 export interface Address {
@@ -103,6 +103,8 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
   const host = service == null ? "" : shorten(service, 60);
   const of = host && ` · ${host}`;
   const at = file ? ` · ${file.of} UTC` : "";
+  // A chat shows it beside a link, for days: moments stand in place of ages.
+  const said = wordsOf(withoutAges((await html`${verdict?.sentence ?? title}`).toString()));
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
@@ -110,6 +112,7 @@ export async function renderDocument(facts: DocumentFacts, styleHref: string): P
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${shorten(title, 120)}${at}${of} · docmirror</title>
+<meta name="description" content="${said}">
 <link rel="icon" href="${favicon(verdict === undefined ? "idle" : toneOf(verdict))}">
 <link rel="stylesheet" href="${styleHref}">
 ${feed && html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
@@ -133,9 +136,10 @@ ${age}
 ${limits}
 ${above}${verdict && renderVerdict(verdict)}${main}
 </main>
-<footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
-  finished builds; ranges are 95&nbsp;% intervals.</p>
-  <p>${file && `This page was ${file.says}. `}<a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
+<footer class="foot wrap"><p>Builds of documentation${host && ` at ${host}`}, from a copy that docmirror keeps. Times are in UTC. A build counts on
+  the day it was triggered. Rates are shares of finished builds; ranges are 95&nbsp;% intervals.</p>
+  <p>${file && `This page was ${file.says}. `}<a href="/dictionary#words">What the words mean: project, main docs, stuck, usual</a> ·
+  <a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
   </footer>
 </body>
 </html>

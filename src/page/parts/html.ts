@@ -1,4 +1,4 @@
-import { html as sendAsWritten } from "hono/html";
+import { raw, html as sendAsWritten } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
 import { grouped, printable } from "../../base/text.ts";
 
@@ -28,6 +28,9 @@ function joinLines(text: string): string {
     return before === ">" && after === "<" ? "" : " ";
   });
 }
+
+/** The words of a piece of a page, without its tags and still escaped. */
+export const wordsOf = (piece: string): Markup => raw(piece.replace(/<[^>]*>/g, ""));
 
 type Joinable = Markup | string | null | undefined | false;
 

@@ -101,6 +101,8 @@ export interface Failing {
 }
 
 interface FailFacts {
+  /** The main docs of its project fail. @default that it is of them itself */
+  readonly isMainFailing?: boolean;
   /** The word of its mark, where it is not of the main docs. */
   readonly part: string;
   readonly name: Markup;
@@ -113,11 +115,12 @@ interface FailFacts {
 }
 
 /** A series that fails, as an item of a list. */
-export function renderFail(row: Failing, { part, name, tags, told, outcomes }: FailFacts, now: Date): Markup {
+export function renderFail(row: Failing, facts: FailFacts, now: Date): Markup {
   const isMain = row.is_main === true;
+  const { part, isMainFailing = isMain, name, tags, told, outcomes } = facts;
   return html`<li>
 <span class="when">${age(row.failing_since, now)}</span>
-${isMain ? mark("bad", "main docs failing") : mark("bad2", part)}
+${isMainFailing ? mark("bad", "main docs failing") : mark("bad2", part)}
 <div class="name">${name}${isMain && html`<span class="tag strong">main docs</span>`}${tags}</div>
 ${told}
 ${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
@@ -241,15 +244,16 @@ export async function findMainDays(
 
 /**
  * Up: builds of the day succeeded; down: builds of it failed; on the line: none has finished. A line alone is a day without
- * builds, no line one that is not known. With `now` each day has its words, for a pointer.
+ * builds, a dotted one a day that is not known. With `now` each day has its words, for a pointer.
  */
 export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
   const path = (draw: string, isOne: (day: MainDay) => boolean) =>
     days.flatMap((day, place) => (isOne(day) ? `M${DAY_STEP * (place + 0.5)} ${draw}` : [])).join("");
-  const isKnown = (place: number) => (days[place]?.look ?? "unknown") !== "unknown";
-  const line = days.map((_, place) =>
-    !isKnown(place) ? "" : isKnown(place - 1) ? `h${DAY_STEP}` : `M${DAY_STEP * place} 11h${DAY_STEP}`,
-  );
+  const line = (isUnknown: boolean) => {
+    const isOne = (day: MainDay | undefined) => day !== undefined && (day.look === "unknown") === isUnknown;
+    const draw = (place: number) => (isOne(days[place - 1]) ? "" : `M${DAY_STEP * place} 11`);
+    return days.map((day, place) => (isOne(day) ? `${draw(place)}h${DAY_STEP}` : "")).join("");
+  };
   const told = Object.entries(DAY_LOOKS).flatMap(([look, words]) => {
     const count = days.filter((day) => day.look === look).length;
     return count === 0 ? [] : `${words} on ${count}`;
@@ -266,7 +270,7 @@ export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup
     });
   return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
     viewBox="0 0 ${DAY_STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
-    <path class="axis" d="${line.join("")}"/>
+    <path class="axis" d="${line(false)}"/><path class="axis dotted" d="${line(true)}"/>
     <path class="up" d="${path("10V4", ({ row }) => countIn(row, "succeeded") > 0)}"/>
     <path class="down" d="${path("12v8", ({ look }) => look === "bad")}"/>
     <path class="mid" d="${path("9.5v3", ({ look }) => look === "open")}"/>${titles}</svg>`;

@@ -158,15 +158,15 @@ export const days = block({
       title: `Main docs, ${MAIN_DAYS} days`,
       count: counted(main.finished, "finished build"),
       note: html`${targetWords(subject.mainVersion, "html")}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
-        line alone: no builds, no line: not known.`,
+        line alone: no builds, dotted: not known.`,
       empty: main.days.every(({ row }) => row === undefined) && [
         "unknown",
         "No builds",
         `of the main docs were triggered in these ${MAIN_DAYS} days.`,
       ],
-      body: html`${drawMainDays(main, subject.slug, now)}
-<p class="strip-ends"><span>${first}</span><span>${last}</span></p>
-${rateDot(main)}`,
+      body: html`${rateDot(main)}
+${drawMainDays(main, subject.slug, now)}
+<p class="strip-ends"><span>${first}</span><span>${last}</span></p>`,
     };
   },
 });

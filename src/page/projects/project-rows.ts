@@ -102,8 +102,11 @@ export const projectColumns = (moment: PageMoment): Column<ProjectListRow>[] => 
     head: `Main docs, ${MAIN_DAYS} days`,
     place: "wide",
     label: `main docs, ${MAIN_DAYS} days`,
-    cell: ({ project_slug, days }) => html`${drawMainDays(days, shorten(project_slug, 60))}
-      <small>${days.finished === 0 ? "none finished" : `${wholePercent(days.succeeded / days.finished)} of ${grouped(days.finished)}`}</small>`,
+    cell: ({
+      project_slug,
+      days,
+    }) => html`<small>${days.finished === 0 ? "none finished" : `${wholePercent(days.succeeded / days.finished)} of ${grouped(days.finished)}`}</small>
+      ${drawMainDays(days, shorten(project_slug, 60))}`,
   },
   {
     head: "Last build",

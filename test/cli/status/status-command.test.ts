@@ -32,7 +32,7 @@ describe("status", () => {
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
     expect(stdout).toContain("not fresh yet: the user list was never read to its end");
-    expect(stdout).toContain(`stale, not read well within 1d 6h: ${RESOURCES.join(", ")}\n`);
+    expect(stdout).toContain(`stale, not read well within 1 d 6 h: ${RESOURCES.join(", ")}\n`);
     expect(stdout).toContain("no runs yet");
     expect(stdout).toContain("no open builds");
   });
@@ -257,17 +257,17 @@ describe("status", () => {
       ('backup', now() - interval '2 hours', '/backups/a.backup', 7), ('export', null, null, null)`;
     await database.sql`
       update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3 where job = 'export'`;
-    const good = "backup: 2h 0m ago, /backups/a.backup";
+    const good = "backup: 2 h 0 min ago, /backups/a.backup";
     const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
     expect(await lines()).toEqual([
       good,
       `export: ${full}; none was good yet`,
-      expect.stringMatching(/^✓ ok +backups +backup: 2h 0m ago/),
+      expect.stringMatching(/^✓ ok +backups +backup: 2 h 0 min ago/),
     ]);
     await database.sql`
       update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3`;
     expect(await lines()).toEqual([
-      `backup: ${full}; the last good one: 2h 0m ago, /backups/a.backup`,
+      `backup: ${full}; the last good one: 2 h 0 min ago, /backups/a.backup`,
       `export: ${full}; none was good yet`,
       expect.stringMatching(/^! warning +backups +backup: failed 3 times/),
     ]);

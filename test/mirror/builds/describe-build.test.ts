@@ -35,7 +35,7 @@ describe("describeBuild", () => {
         [{ kind: "uri", text: "/api/v1/project/7/" }, " as sent"],
       ],
     });
-    const took = "5m 30s to 7m 1s from the trigger to the finish";
+    const took = "5 min 30 s to 7 min 1 s from the trigger to the finish";
     expect(facts.at(-1)).toEqual({ label: "took", lines: [[took]] });
     expect(states.shown.map(({ title }) => title)).toEqual([
       "1. first seen triggered",
@@ -122,15 +122,15 @@ describe("whyNotBefore", () => {
     [
       "a date by a clock that is a little ahead",
       date(1500),
-      /moved back by 1\.5s .*may have been ahead by that much$/,
+      /moved back by 1\.5 s .*may have been ahead by that much$/,
     ],
     [
       "a date by a clock that is far ahead",
       date(7_200_000, ["clock"]),
-      /moved back by 2h 0m because the service's clock/,
+      /moved back by 2 h 0 min because the service's clock/,
     ],
-    ["a date that another zone read earlier", date(18_000_000), /today's reading is 5h 0m later$/],
-    ["a date that another zone read later", date(-18_000_000), /today's reading is 5h 0m earlier$/],
+    ["a date that another zone read earlier", date(18_000_000), /today's reading is 5 h 0 min later$/],
+    ["a date that another zone read later", date(-18_000_000), /today's reading is 5 h 0 min earlier$/],
     ["a clock of ours that went back", transition({ rule: "predecessor" }), new RegExp(`^${SET_BACK}`)],
     ["nothing, at first sight", transition({ seq: 1, rule: "unknown" }), /^unknown: the build had no date/],
     ["nothing", transition({ rule: "unknown" }), new RegExp(`^unknown: ${SET_BACK}`)],
@@ -167,21 +167,21 @@ test.each<[string, Piece, string]>([
 });
 
 test.each([
-  [0, "<0.1s"],
-  [49, "<0.1s"],
-  [30_940, "30.9s"],
-  [59_960, "1m 0s"],
-  [90_400, "1m 30s"],
-  [7_500_000, "2h 5m"],
-  [360_000_000, "4d 4h"],
+  [0, "< 0.1 s"],
+  [49, "< 0.1 s"],
+  [30_940, "30.9 s"],
+  [59_960, "1 min 0 s"],
+  [90_400, "1 min 30 s"],
+  [7_500_000, "2 h 5 min"],
+  [360_000_000, "4 d 4 h"],
 ])("%i ms are %s", (ms, text) => {
   expect(formatSpan(ms)).toBe(text);
 });
 
 test.each([
-  [{ least_ms: 0, most_ms: 60_000 }, "up to 1m 0s"],
-  [{ least_ms: 1000, most_ms: 60_000 }, "1.0s to 1m 0s"],
-  [{ least_ms: 1000, most_ms: null }, "1.0s or longer"],
+  [{ least_ms: 0, most_ms: 60_000 }, "up to 1 min 0 s"],
+  [{ least_ms: 1000, most_ms: 60_000 }, "1.0 s to 1 min 0 s"],
+  [{ least_ms: 1000, most_ms: null }, "1.0 s or longer"],
   [{ least_ms: 0, most_ms: null }, "unknown"],
 ])("%j is %s", (span, text) => {
   expect(formatBetween(span)).toBe(text);

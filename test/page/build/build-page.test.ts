@@ -102,7 +102,7 @@ describe("the page of a build", () => {
   it("begins with the line that went wrong; the title and the icon say it too", async () => {
     const page = await pages.page("/build/3000");
     expect(headingOf(page)).toBe("Failed 1 h ago: Error: no module kiln");
-    expect(saysOf(page)).toMatch(/latest · html of pip, triggered .*, took 3m 0s to 5m 0s\.$/);
+    expect(saysOf(page)).toMatch(/latest · html of pip, triggered .*, took 3 min 0 s to 5 min 0 s\.$/);
     expect(page).toContain("<title>✗ Build 3000 of pip · docs.example.org · docmirror</title>");
     expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
     expect(page.match(/<h1/g)).toHaveLength(1);

@@ -155,6 +155,16 @@ describe("the page of the dictionary", () => {
     expect(await pages.page("/")).toContain('<a href="/dictionary">What each column means</a>');
   });
 
+  it("says what the words of the pages mean; the foot of every page says what the pages are, and leads there", async () => {
+    const words = textOf(blockOf(await pages.page("/dictionary"), "words"));
+    for (const word of ["Project", "Main docs", "Stuck", "Usual"]) expect(words).toContain(word);
+    for (const path of ["/", "/trends", "/project/pip", "/dictionary", "/nosuch"]) {
+      const foot = /<footer.*?<\/footer>/s.exec(await (await pages.get(path)).text())?.[0];
+      expect(foot, path).toContain('href="/dictionary#words"');
+      expect(textOf(foot ?? ""), path).toMatch(/^Builds of documentation.*from a copy that docmirror keeps/);
+    }
+  });
+
   it("offers its rows as files, and its SQL", async () => {
     const page = await pages.page("/dictionary");
     const { dictionary } = await offeredRows(pages, page);

@@ -114,12 +114,14 @@ describe("a project of which something new broke", () => {
       (4, 'pdf', interval '31 minutes', false)) as built (place, kind, ago, good);
     update mirror.builds set success = false where id = '1001'`;
 
-  it("is as old as what is worst in it, stands where its newest break is, and says both", async () => {
+  it("is as old as its newest break, by which it stands where it does, and says what is older and worse", async () => {
     await using served = await openMirrorPages((url) => seedPages(url, TWO));
     const page = await served.page("/");
     const [first = ""] = blockOf(page, "failing").match(/<li>\n<span class="when">.*?<\/svg>\n<\/li>/s) ?? [];
-    expect(textOf(first)).toMatch(/^\s*39 h\s*main docs failing\s*pip\s*latest · html\s*main docs/);
-    expect(textOf(first)).toMatch(/1 more here, newest (30|31) min/);
+    expect(textOf(first)).toMatch(/^\s*3[01] min\s*main docs failing\s*pip\s*latest · pdf\s/);
+    expect(textOf(first)).toMatch(/older and worse: main docs, latest · html, for 39 h, 52build 54/);
+    expect(textOf(first)).toContain("the last 2 of latest · pdf");
+    expect(textOf(first)).not.toContain("more here");
     expect(textOf(blockOf(page, "failing"))).toMatch(/24 hours 1 project/);
   });
 });

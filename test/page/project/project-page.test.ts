@@ -161,7 +161,11 @@ describe("more about a project", () => {
     expect(block).toContain(
       "90 days of the main docs of busy: only successes on 40, failures on 30, no builds on 1, not known on 19",
     );
-    expect(textOf(block)).toMatch(/57 %.*40 of 70/);
+    // The whole strip is drawn: dotted where nobody knows, a line where somebody looked.
+    expect(block).toContain(`<path class="axis dotted" d="M0 11${"h3".repeat(19)}"/>`);
+    expect(block).toContain(`<path class="axis" d="M57 11${"h3".repeat(71)}"/>`);
+    // The number stands before the picture.
+    expect(textOf(block)).toMatch(/57 %.*40 of 70.*90 days of the main docs/s);
     const titles = [...block.matchAll(/<title>(\d[^:]*): ([^<]*)<\/title><\/rect>/g)].map(
       ([, , told]) => told,
     );
@@ -176,7 +180,7 @@ describe("more about a project", () => {
 
   it("counts no other version or format among its main docs, and no build that has not finished", async () => {
     const alpha = textOf(blockOf(await pages.page("/project/alpha"), "days"));
-    expect(alpha).toMatch(/only successes on 1, failures on 2, .*1 of 3/s);
+    expect(alpha).toMatch(/1 of 3.*only successes on 1, failures on 2, /s);
     expect(textOf(blockOf(await pages.page("/project/pip"), "days"))).toMatch(/75 %.*30 of 40/s);
     expect(blockOf(await pages.page("/project/lost"), "days")).toContain("No builds");
     await rolledBack(pages.sql, async (sql) => {
