@@ -185,7 +185,7 @@ test("failures that differ only in paths, hashes, numbers, dates and URLs have o
 
 const SOURCES = [
   ...["sync.runs", "sync.walks", "mirror.projects", "mirror.versions", "mirror.builds", "mirror.build_logs"],
-  ...["mirror.build_transitions", "sync.open_builds", "report.error_rules"],
+  ...["mirror.kept_versions", "mirror.build_transitions", "sync.open_builds", "report.error_rules"],
 ];
 async function copyTable(table: string, from: Sql, to: Sql): Promise<void> {
   if (table === "report.error_rules") await to`delete from report.error_rules`;

@@ -130,7 +130,7 @@ async function beginCopy(tx: TransactionSql, table: BackedUpTable, signal: Abort
   // Names that `matchTables` has found in the catalog.
   const text = `copy ${quoteTable(table.name)} (${table.columns.map(quoteName).join(", ")}) from stdin`;
   const statement = runText(tx, text);
-  return copyIn(await abortable(statement.writable(), signal), statement);
+  return copyIn(await abortable(statement.writable(), signal, statement), statement);
 }
 
 /** The file says how many rows it has. A line `\.` would end them early for some servers. */

@@ -24,7 +24,7 @@ export async function startCopyOut(tx: TransactionSql, text: string, signal: Abo
     resolve(rows);
     running.active = true;
   };
-  return { rows: await abortable(statement.readable(), signal), running };
+  return { rows: await abortable(statement.readable(), signal, statement), running };
 }
 
 /**

@@ -60,8 +60,15 @@ export async function cancelUntilEnded(running: () => Statement<unknown> | undef
   }
 }
 
-/** Waits for a statement. When `signal` is aborted, the server cancels the statement, and the signal's reason is thrown. */
-export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
+/**
+ * Waits for a statement, or for what it gives before its end, such as the stream of a COPY. When `signal` is aborted, the server cancels
+ * the statement, and the signal's reason is thrown.
+ */
+export async function abortable<T>(
+  awaited: PromiseLike<T>,
+  signal: AbortSignal | undefined,
+  statement: PromiseLike<unknown> = awaited,
+): Promise<T> {
   signal?.throwIfAborted();
   let isRunning = true;
   let cancelled: Promise<void> | undefined;
@@ -70,7 +77,7 @@ export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSigna
   };
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    return await statement;
+    return await awaited;
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {

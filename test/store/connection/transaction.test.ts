@@ -250,6 +250,25 @@ describe("copyOut", () => {
     expect(rows).toEqual(['1,"a,""b"""\n', '2,"two\nlines"\n', "3,\n", '4,""\n']);
   });
 
+  test("is cancelled where the signal is aborted before the first row comes", async () => {
+    const reason = new Error("stop");
+    const stop = new AbortController();
+    let failure: unknown;
+    const copying = sql.begin((tx) =>
+      copyOut(tx, "copy (select pg_sleep(600)) to stdout", async () => {}, stop.signal).catch((error) => {
+        failure = error;
+        throw error;
+      }),
+    );
+    copying.catch(() => {});
+    const isAsleep = () => sql`select from pg_stat_activity where wait_event = 'PgSleep'`;
+    await expect.poll(isAsleep).toHaveLength(1);
+    stop.abort(reason);
+    await expect(copying).rejects.toThrow();
+    expect(failure).toBe(reason);
+    expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+  });
+
   test("holds few rows while the reader is slow", async () => {
     let most = 0;
     let bytes = 0;
