@@ -52,6 +52,8 @@ export async function copyOut(
   };
   const abort = () => fail(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
+  // An abort that came before the first row has cancelled it already.
+  if (signal.aborted) abort();
   const sink = new Writable({
     highWaterMark: BUFFER_BYTES,
     write: (row: Buffer, _encoding, done) => void take([row]).then(() => done()),
