@@ -77,25 +77,31 @@ describe.skipIf(!isBuilt)("what is loaded before the first line", () => {
 });
 
 /** macOS has no such limit. */
-describe.skipIf(!isBuilt || process.platform !== "linux")("under a limit for addresses (ulimit -v)", () => {
-  it("a request ends with a sentence and the setting that helps, and the service is not to blame", async () => {
-    await using service = await startService(TINY);
-    const limited = ["-c", 'ulimit -v 2000000 && exec "$0" "$@"', process.execPath, SCRIPT];
-    const request = ["get", "build", "--limit", "1", "--retries", "3", "--base-url", service.url];
-    const run = (env: object) =>
-      new Promise<{ code: unknown; stderr: string }>((resolve) => {
-        const options = { cwd: tmpdir(), env: { PATH: process.env.PATH, ...env } };
-        execFile("sh", [...limited, ...request], options, (error, _, stderr) => {
-          resolve({ code: error?.code ?? 0, stderr });
+/** A newer Node makes its request within the limit. */
+const isNode20 = process.versions.node.startsWith("20.");
+
+describe.skipIf(!isBuilt || process.platform !== "linux" || !isNode20)(
+  "under a limit for addresses (ulimit -v)",
+  () => {
+    it("a request ends with a sentence and the setting that helps, and the service is not to blame", async () => {
+      await using service = await startService(TINY);
+      const limited = ["-c", 'ulimit -v 2000000 && exec "$0" "$@"', process.execPath, SCRIPT];
+      const request = ["get", "build", "--limit", "1", "--retries", "3", "--base-url", service.url];
+      const run = (env: object) =>
+        new Promise<{ code: unknown; stderr: string }>((resolve) => {
+          const options = { cwd: tmpdir(), env: { PATH: process.env.PATH, ...env } };
+          execFile("sh", [...limited, ...request], options, (error, _, stderr) => {
+            resolve({ code: error?.code ?? 0, stderr });
+          });
         });
-      });
-    const { code, stderr } = await run({});
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("(`ulimit -v`)") });
-    expect(stderr).not.toMatch(/a bug|got no answer|WebAssembly/);
-    const [, advice] = /NODE_OPTIONS=(\S+),/.exec(stderr) ?? [];
-    expect(await run({ NODE_OPTIONS: advice })).toMatchObject({ code: 0 });
-  });
-});
+      const { code, stderr } = await run({});
+      expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("(`ulimit -v`)") });
+      expect(stderr).not.toMatch(/a bug|got no answer|WebAssembly/);
+      const [, advice] = /NODE_OPTIONS=(\S+),/.exec(stderr) ?? [];
+      expect(await run({ NODE_OPTIONS: advice })).toMatchObject({ code: 0 });
+    });
+  },
+);
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
