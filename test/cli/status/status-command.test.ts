@@ -43,7 +43,7 @@ describe("status", () => {
     const [plain, json] = [await status(database.url), await status(database.url, "--json")];
     expect(plain.code).toBe(0);
     expect(plain.stdout).toMatch(
-      /^fresh as of \d.*\(<?[\d.]+s ago\): the \w+ list was last read to its end/m,
+      /^fresh as of \d.*\(<?[\d.]+ s ago\): the \w+ list was last read to its end/m,
     );
     expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
     const told = JSON.parse(json.stdout);
