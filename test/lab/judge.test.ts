@@ -89,7 +89,9 @@ describe("lives of builds", () => {
 
 describe("a build that was away", () => {
   const life = {
-    ...{ createdAt: 0, endedAt: Number.POSITIVE_INFINITY, away: [{ from: 30, until: 60 }] },
+    createdAt: 0,
+    endedAt: Number.POSITIVE_INFINITY,
+    away: [{ from: 30, until: 60 }],
     states: new Map([
       ["building", 10],
       ["finished", 40],

@@ -8,8 +8,13 @@ import { wireBuild, wireProject } from "../../support/wire-records.ts";
 
 const failed = (over: Record<string, unknown> = {}) =>
   wireBuild("1", {
-    ...{ state: "finished", success: false, date: "2024-05-15T11:00:00" },
-    ...{ output: "cloning", error: "fatal: could not read from remote", setup: "", setup_error: null },
+    state: "finished",
+    success: false,
+    date: "2024-05-15T11:00:00",
+    output: "cloning",
+    error: "fatal: could not read from remote",
+    setup: "",
+    setup_error: null,
     ...over,
   });
 const EMPTY = { output: "", error: "", setup: "", setup_error: "" };

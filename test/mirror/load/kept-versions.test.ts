@@ -12,7 +12,10 @@ const [gone, merged] = [wireVersion("77", project), wireVersion("78", project)];
 /** A finished build of 2024-05-15, triggered at that minute of the tenth hour. */
 const build = (id: string, minute: number, version: string | null, success: boolean) =>
   wireBuild(id, {
-    ...{ state: "finished", success, project: "/api/v1/project/1/", date: `2024-05-15T10:${minute}:00` },
+    state: "finished",
+    success,
+    project: "/api/v1/project/1/",
+    date: `2024-05-15T10:${minute}:00`,
     version: version === null ? null : `/api/v1/version/${version}/`,
   });
 

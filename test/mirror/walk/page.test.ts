@@ -145,8 +145,12 @@ function readAgain(tied: number): number {
   const meta = { limit: 100, offset: 0, next: "more", totalCount: 3000, count: 100, showsOrder: true, ties };
   const next = { leads: "on", offset: 100 } as NextLink;
   const { offset } = requestBehind({
-    ...{ at, page: { meta, ids: Array(100).fill("") }, next, aim: 100 },
-    ...{ shiftAt: 0, isRepeated: false },
+    at,
+    page: { meta, ids: Array(100).fill("") },
+    next,
+    aim: 100,
+    shiftAt: 0,
+    isRepeated: false,
   });
   return 100 - offset;
 }
