@@ -144,9 +144,12 @@ function createDrain(server: Server, drainMs: number, graceMs: number): () => Pr
   }
 
   async function closeIdle(): Promise<void> {
-    // Bytes that arrived while the process was busy are read in this turn, so that their connection is not idle any more.
+    const since = quietSince;
+    if (performance.now() - since < drainMs) return;
+    // Bytes that arrived until now, also while the process was busy, are read in this turn: their connection is not idle any
+    // more. The time must be judged before it, since a turn that is busy itself can outlast the drain with bytes unread.
     await nextTurn();
-    if (performance.now() - quietSince < drainMs) return;
+    if (quietSince !== since) return;
     server.closeIdleConnections();
     // The server calls one idle only after its first request.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
