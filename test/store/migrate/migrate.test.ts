@@ -135,11 +135,15 @@ CREATE TABLE "sync"."next_things" ("id" bigint);
 --> statement-breakpoint
 ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
   const start = (script: URL) => startCli(["migrate"], { script, env: { DATABASE_URL: database.url } });
-  /** Processes that made the table and wait for the column, and those that wait for their turn. */
-  const readWaits = async () => [
-    (await sql`select from pg_locks where relation = 'mirror.builds'::regclass and not granted`).length,
-    await countWaits(sql),
-  ];
+  /** Processes that made the table and wait for the column, and those that wait for their turn, at one moment. */
+  const readWaits = async () => {
+    const [waits] = await sql<{ column: number; turn: number }[]>`
+      select count(*) filter (where relation = 'mirror.builds'::regclass)::int as column,
+        count(*) filter (where relation = 'sync.migrations'::regclass)::int as turn
+      from pg_locks join pg_database on pg_database.oid = database
+      where not granted and datname = current_database()`;
+    return waits;
+  };
   const readSchema = async () => [
     await sql`
       select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
@@ -154,7 +158,7 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
     await sql.begin(async (tx) => {
       await tx`lock table mirror.builds in access share mode`;
       await using killed = start(next.script);
-      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual([1, 0]);
+      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual({ column: 1, turn: 0 });
       killed.signal("SIGKILL");
       expect((await killed.ended).signal).toBe("SIGKILL");
     });
@@ -171,7 +175,7 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
     const both = await sql.begin(async (tx) => {
       await tx`lock table mirror.builds in access share mode`;
       const started = [start(next.script), start(next.script)];
-      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual([1, 1]);
+      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual({ column: 1, turn: 1 });
       return started;
     });
     const ended = await Promise.all(both.map((one) => one.ended));
