@@ -204,13 +204,14 @@ export function readSqlFile(place: string | URL): string {
 }
 
 /**
- * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value. It is read once: an upgrade
- * may replace the program's files meanwhile. The session keeps its plan, as of a tag of the connection.
+ * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value; a name begins with a small
+ * letter. It is read once: an upgrade may replace the program's files meanwhile. The session keeps its plan, as of a tag of the
+ * connection.
  */
 export function statement<Row extends postgres.MaybeRow = postgres.Row>(name: string, url: string) {
   const names: string[] = [];
   const file = readSqlFile(new URL(`sql/${name}.sql`, url));
-  const text = file.replace(/(?<!:):([a-z]\w*)/gi, (_, value: string) => {
+  const text = file.replace(/(?<!:):([a-z]\w*)/g, (_, value: string) => {
     if (!names.includes(value)) names.push(value);
     return `$${names.indexOf(value) + 1}`;
   });
