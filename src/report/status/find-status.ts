@@ -46,12 +46,12 @@ import { withIsoMoments, withSnapshot } from "../read-answer.ts";
 import { type FailedRefresh, findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 
-const OPEN_BUILDS = statement<OpenBuilds>("open_builds", import.meta.url);
-
 type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
 
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
+
+const OPEN_BUILDS = statement<OpenBuilds>("open_builds", import.meta.url);
 
 interface ResourceFreshness {
   resource: Resource;
