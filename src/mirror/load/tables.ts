@@ -45,15 +45,19 @@ export const RECORD_TABLES = Object.fromEntries(
 export const recordsAs = (resource: Resource, name: string): RecordTable =>
   alias(RECORD_TABLES[resource].table, name) as unknown as RecordTable;
 
+/** Holds for the records that a list should show: a project that was only seen embedded may be hidden there. */
+export const listedCondition = (resource: Resource): string =>
+  resource === "project" ? "(deleted_at is null and listed)" : "deleted_at is null";
+
 /**
  * The statement of a file (`statement`) for the records of each resource. There `mirror.RECORDS` is its table, `:resource` its name,
- * and `IS_LISTED` holds for those that its list should show: a project that was only seen embedded may be hidden there.
+ * and `IS_LISTED` is `listedCondition`.
  */
 export function recordStatement<Row extends object>(name: string, url: string) {
   const byResource = new Map(
     RESOURCES.map((resource) => {
-      const isListed = resource === "project" ? "(deleted_at is null and listed)" : "deleted_at is null";
-      const words = { RECORDS: getTableName(RECORD_TABLES[resource].table), IS_LISTED: isListed };
+      const table = getTableName(RECORD_TABLES[resource].table);
+      const words = { RECORDS: table, IS_LISTED: listedCondition(resource) };
       return [resource, statement<Row>(name, url, { isPlannedEachTime: true, words })];
     }),
   );

@@ -212,8 +212,8 @@ interface FileOptions {
 
 /**
  * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value; a name begins with a small
- * letter. Where several statements share a query, it is a file too: `with due as (due_builds.sql)`. The files are read once: an
- * upgrade may replace the program's files meanwhile.
+ * letter. What several statements share, a query or a condition, is a file too: `with due as (due_builds.sql)`. The files are read once:
+ * an upgrade may replace the program's files meanwhile.
  */
 export function statement<Row extends postgres.MaybeRow = postgres.Row>(
   name: string,
@@ -221,7 +221,7 @@ export function statement<Row extends postgres.MaybeRow = postgres.Row>(
   { isPlannedEachTime = false, words = {} }: FileOptions = {},
 ) {
   const names: string[] = [];
-  let text = readWithParts(name, url);
+  let text = readWithParts(new URL(`sql/${name}.sql`, url));
   for (const [word, meant] of Object.entries(words)) text = text.replaceAll(word, meant);
   text = text.replace(/(?<!:):([a-z]\w*)/g, (_, value: string) => {
     if (!names.includes(value)) names.push(value);
@@ -234,9 +234,11 @@ export function statement<Row extends postgres.MaybeRow = postgres.Row>(
   };
 }
 
-function readWithParts(name: string, url: string): string {
-  const text = readSqlFile(new URL(`sql/${name}.sql`, url));
-  return text.replace(/\((\w+)\.sql\)/g, (_, part: string) => `(\n${readWithParts(part, url)})`);
+function readWithParts(place: URL): string {
+  return readSqlFile(place).replace(
+    /\((\w+\.sql)\)/g,
+    (_, part: string) => `(\n${readWithParts(new URL(part, place))})`,
+  );
 }
 
 /** The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after this time. */
