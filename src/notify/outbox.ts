@@ -12,9 +12,14 @@
  */
 import type { NoticeType } from "../base/config/setting.ts";
 import type { Logger } from "../base/log.ts";
-import type { Sql } from "../store/connection/sql.ts";
+import { type Sql, statement } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import type { Message, Receiver, ReceiverAnswer } from "./receiver.ts";
+
+const CLAIM_NOTICE = statement<ClaimedNotice>("claim_notice", import.meta.url);
+const MARK_FAILED = statement<{ isGivenUp: boolean }>("mark_failed", import.meta.url);
+const RETRY_NOTICES = statement<{ givenUp: number }>("retry_notices", import.meta.url);
+const LIST_NOTICES = statement<NoticeRow>("list_notices", import.meta.url);
 
 const CLAIM_S = 60;
 /** The error of a notice whose try is under way. It stays where the process dies. */
@@ -36,16 +41,11 @@ type ClaimedNotice = Message & { noticeId: number; tries: number };
 
 /** Claims the oldest notice that is due, for 60 s. Null when none is. */
 async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
-  const [notice] = await sql<ClaimedNotice[]>`
-    update sync.notices set tries = tries + 1, error = ${UNDER_WAY}, next_try_at = now() + ${CLAIM_S} * interval '1 s'
-    where id = (
-      select id from sync.notices
-      where delivered_at is null and given_up_at is null
-        and (next_try_at <= now() or next_try_at > now() + ${LONGEST_WAIT}::interval)
-      order by id limit 1 for update skip locked
-    )
-    returning id as "noticeId", message_id as id, type, data, tries,
-      to_char(noted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as timestamp`;
+  const [notice] = await CLAIM_NOTICE(sql, {
+    underWay: UNDER_WAY,
+    claimS: CLAIM_S,
+    longestWait: LONGEST_WAIT,
+  });
   return notice ?? null;
 }
 
@@ -59,16 +59,17 @@ async function markFailed(
   { error, isGone, retryAfterMs = 0 }: ReceiverAnswer,
 ): Promise<boolean> {
   const waitMs = waitAfter(tries);
-  const [row] = await sql<{ isGivenUp: boolean }[]>`
-    update sync.notices set error = ${error},
-      next_try_at = greatest(
-        now() + ${waitMs}::float8 * interval '1 ms',
-        least(now() + ${Math.min(retryAfterMs, 86_400_000)}::float8 * interval '1 ms', noted_at + ${TRIED_FOR}::interval)
-      ),
-      given_up_at = case when ${isGone} or tries >= ${MOST_TRIES}
-        or tries >= ${LEAST_TRIES} and now() >= noted_at + ${TRIED_FOR}::interval then now() end
-    where id = ${noticeId} and tries = ${tries} and delivered_at is null
-    returning given_up_at is not null as "isGivenUp"`;
+  const [row] = await MARK_FAILED(sql, {
+    error,
+    waitMs,
+    askedMs: Math.min(retryAfterMs, 86_400_000),
+    triedFor: TRIED_FOR,
+    isGone,
+    mostTries: MOST_TRIES,
+    leastTries: LEAST_TRIES,
+    noticeId,
+    tries,
+  });
   return row?.isGivenUp === true;
 }
 
@@ -87,17 +88,7 @@ async function clearOutbox(sql: Sql): Promise<number> {
 
 /** Lets notices that were given up or wait be tried now, but none that is being sent. Gives how many were given up. */
 export async function retryNotices(sql: Sql): Promise<number> {
-  const [row] = await sql<{ givenUp: number }[]>`
-    with waiting as (
-      select id, given_up_at is not null as was_given_up from sync.notices
-      where delivered_at is null and (given_up_at is not null or tries > 0)
-        and not (error = ${UNDER_WAY} and given_up_at is null and next_try_at > now())
-      order by id for update
-    ), again as (
-      update sync.notices set given_up_at = null, tries = 0, next_try_at = now()
-      from waiting where notices.id = waiting.id returning was_given_up
-    )
-    select count(*) filter (where was_given_up)::int as "givenUp" from again`;
+  const [row] = await RETRY_NOTICES(sql, { underWay: UNDER_WAY });
   return row?.givenUp ?? 0;
 }
 
@@ -129,18 +120,7 @@ export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
     select count(*) filter (where delivered_at is null and given_up_at is null)::int as waiting,
       count(delivered_at)::int as delivered, count(given_up_at)::int as given_up
     from sync.notices`;
-  const notices = await sql<NoticeRow[]>`
-    select message_id, type, data ->> 'summary' as summary,
-      case when delivered_at is not null then 'delivered' when given_up_at is not null then 'given up' else 'waiting' end as state,
-      noted_at, tries, case when coalesce(delivered_at, given_up_at) is null then next_try_at end as next_try_at,
-      coalesce(delivered_at, given_up_at) as ended_at, error
-    from (
-      (select * from sync.notices where delivered_at is null and given_up_at is null order by id limit ${limit})
-      union all
-      (select * from sync.notices where coalesce(delivered_at, given_up_at) is not null
-       order by coalesce(delivered_at, given_up_at) desc, id desc limit ${limit})
-    ) as shown
-    order by ended_at desc nulls first, case when coalesce(delivered_at, given_up_at) is null then id end, id desc`;
+  const notices = await LIST_NOTICES(sql, { limit });
   return { ...(counts ?? { waiting: 0, delivered: 0, given_up: 0 }), notices: [...notices] };
 }
 

@@ -5,6 +5,7 @@ import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/s
 
 const READER_RIGHTS = statement<RoleFacts>("reader_rights", import.meta.url);
 const READER_GRANTS = statement<{ statement: string }>("reader_grants", import.meta.url);
+const IS_READER = statement<{ may: boolean }>("is_reader", import.meta.url);
 
 export interface ReaderOptions {
   /** Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false */
@@ -113,13 +114,7 @@ export async function planReaderGrant(
 export async function isReader(sql: Sql, role: string, options: ReaderOptions): Promise<boolean> {
   const schemas = ["report", ...(options.withPeople ? ["report_people"] : [])];
   const relations = options.withInterface ? SERVED : [];
-  const [reader] = await sql<{ may: boolean }[]>`
-    select not exists (
-      select from pg_class as relation join pg_namespace as space on space.oid = relnamespace
-      where relkind in ('r', 'v') and (nspname = any (${schemas}::text[]) or nspname || '.' || relname = any (${relations}))
-        and not (has_schema_privilege(role.oid, space.oid, 'usage') and has_any_column_privilege(role.oid, relation.oid, 'select'))
-    ) as may
-    from pg_roles as role where rolname = ${role}`;
+  const [reader] = await IS_READER(sql, { schemas, relations, role });
   return reader?.may === true;
 }
 

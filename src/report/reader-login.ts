@@ -4,7 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { withSql } from "../store/connection/connect.ts";
-import { runText, type Sql } from "../store/connection/sql.ts";
+import { readSqlFile, runText, type Sql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { grantReader, isReader, planReaderGrant, type ReaderOptions } from "./grant-reader.ts";
 import { READER, tooWideError } from "./read-statement.ts";
@@ -15,16 +15,7 @@ export type ReaderLogin = "docmirror_sql" | "docmirror_serve";
 const RIGHTS = { docmirror_sql: {}, docmirror_serve: { withPeople: true, withInterface: true } };
 
 /** Takes from each role what Postgres lets it do though it only reads. Done once, because it locks rows of the catalog. */
-const REVOKE_OF_ALL = `
-  do $$ declare made text; begin
-    execute format('revoke temporary on database %I from public', current_database());
-    for made in
-      select oid::regprocedure::text from pg_proc
-      where pronamespace = 'pg_catalog'::regnamespace and proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_open', 'lo_put', 'lowrite', 'lo_unlink')
-    loop
-      execute format('revoke execute on function %s from public', made);
-    end loop;
-  end $$`;
+const REVOKE_OF_ALL = readSqlFile(new URL("sql/revoke_of_all.sql", import.meta.url));
 
 /**
  * The URL of the same database for a login that only reads, which is made where it is missing. Null where there is no mirror.

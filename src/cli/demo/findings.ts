@@ -1,9 +1,11 @@
-import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
 import { type Look, paragraph, styled } from "../output/output.ts";
 import { type Cell, renderTable } from "../output/table.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
+
+/** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
+const READ_DAY = statement<DayRow>("read_day", import.meta.url);
 
 /** A part of finished builds that succeeded, as in the reports; `success_rate` is null where nothing finished. */
 interface SuccessRate {
@@ -15,35 +17,6 @@ interface SuccessRate {
 
 type DayRow = Record<"at_first" | "new" | "updated" | "deleted" | "restored" | "now", number> & {
   resource: string;
-};
-
-/** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
-const readDay = (sql: Sql, firstAt: string, firstRun: number) => {
-  const records = RESOURCES.map((resource) => {
-    const { table } = RECORD_TABLES[resource];
-    return compose`select ${resource} as resource, ${table.first_seen_at}, ${table.deleted_at} from ${table}`;
-  });
-  return runStatement<DayRow>(
-    sql,
-    compose`
-      with records as (${compose.join(records, compose` union all `)}), counts as (
-        select resource,
-          count(*) filter (where first_seen_at <= ${firstAt}) as at_first,
-          count(*) filter (where first_seen_at > ${firstAt}) as new,
-          count(*) filter (where deleted_at is null) as now
-        from records group by resource
-      ), changes as (
-        select resource,
-          count(*) filter (where kind = 'updated') as updated,
-          count(*) filter (where kind = 'deleted') as deleted,
-          count(*) filter (where kind = 'restored') as restored
-        from mirror.changes where run_id > ${firstRun} group by resource
-      )
-      select resource, at_first, new, coalesce(updated, 0) as updated, coalesce(deleted, 0) as deleted,
-        coalesce(restored, 0) as restored, now
-      from counts left join changes using (resource)
-      order by array_position(${compose.param(RESOURCES)}::text[], resource)`,
-  );
 };
 
 /** Reads from the mirror what the demo shows. `first` is the run that mirrored everything. */
@@ -61,7 +34,7 @@ export async function findFindings(sql: Sql, first: { run_id: number; started_at
   return {
     /** The id of the build that was followed most closely; null without builds. */
     best_watched: best?.id ?? null,
-    day: await readDay(sql, first.started_at, firstRun),
+    day: await READ_DAY(sql, { resources: RESOURCES, firstAt: first.started_at, firstRun }),
     success: overall ?? { builds: 0, finished: 0, succeeded: 0, success_rate: null },
   };
 }

@@ -9,13 +9,11 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import {
   type AnySql,
-  compose,
   composed,
   type Sql,
   statement,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
-import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { countShown, isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
@@ -32,6 +30,7 @@ const COUNT_UNSETTLED = statement<Unsettled>("count_unsettled", import.meta.url)
 const NOTE_MISSING = statement("note_missing", import.meta.url);
 const FIND_MISSING = statement<MissingRecord>("find_missing", import.meta.url);
 const RECORD_ASKED = statement("record_asked", import.meta.url);
+const NOTE_UNSHOWN = statement("note_unshown", import.meta.url, { isPlannedEachTime: true });
 
 /** The number of ids compared at once, so that memory does not grow with the table. */
 const WINDOW = 5000;
@@ -292,22 +291,19 @@ export function collectUnshown(
   let noted = 0;
   let held: string | null = null;
   let known: number | null = null;
-  // By the key of the served list, which has an index. A build without a date has no place in the order.
-  const key = compose`coalesce(${builds.date}, 'infinity')`;
   return {
     async note({ newerThan, olderThan }, shown) {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
       known ??= await patience("count builds", () => countShown(sql, "build"));
-      const inserted = await patience(
-        "note missing builds",
-        () => composed(sql)`
-          insert into ${missingRecords} (resource, record_id, run_id, noticed_at)
-          select 'build', ${builds.id}, ${runId}, ${noticedAt}::timestamptz from ${builds}
-          where ${builds.deleted_at} is null and ${builds.date} is not null and ${builds.first_seen_run_id} < ${runId}
-            and ${key} > ${newerThan ?? "-infinity"}::timestamp and ${key} < ${olderThan ?? "infinity"}::timestamp
-            and ${builds.id} <> all (${compose.param(shown)}::text[])
-          on conflict (resource, record_id) do nothing`,
+      const inserted = await patience("note missing builds", () =>
+        NOTE_UNSHOWN(sql, {
+          runId,
+          noticedAt,
+          newerThan: newerThan ?? "-infinity",
+          olderThan: olderThan ?? "infinity",
+          shown,
+        }),
       );
       noted += inserted.count;
       if (noted <= mostMissing(known, limits)) return;

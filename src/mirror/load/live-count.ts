@@ -1,9 +1,26 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
-import { type AnySql, compose, composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
-import { builds, lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
+import {
+  type AnySql,
+  compose,
+  type Sql,
+  statement,
+  type TransactionSql,
+} from "../../store/connection/sql.ts";
 import type { DateRange } from "../walk/bisection.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { listedCondition, recordStatement } from "./tables.ts";
+
+const COUNT_ROWS = recordStatement<{ live: number }>("live/count_rows", import.meta.url);
+const COUNT_FIRST = recordStatement<{ live: number }>("live/count_first", import.meta.url);
+const COUNT_SHOWN = recordStatement<{ live: number | null; hidden: number }>(
+  "live/count_shown",
+  import.meta.url,
+);
+const COUNT_HELD = recordStatement<{ held: number }>("live/count_held", import.meta.url);
+const COUNT_SHOWN_IN = statement<{ records: number }>("live/count_shown_in", import.meta.url, {
+  isPlannedEachTime: true,
+});
+const SOME_SHOWN = recordStatement<{ id: string }>("live/some_shown", import.meta.url);
 
 /** True for a list that is read at its head. Counting its records must not read every row. */
 const isCounted = (resource: Resource) => resource === "build";
@@ -30,86 +47,45 @@ export async function recountLive(tx: TransactionSql, resource: Resource): Promi
   await setLive(tx, resource, await countRows(tx, resource));
 }
 
-/** The condition for records that a list should show. A project only seen embedded may be hidden there. */
-export function isListed(resource: Resource): SQL {
-  const isLive = compose`${RECORD_TABLES[resource].table.deleted_at} is null`;
-  return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;
-}
+/** The condition for records that a list should show. */
+export const isListed = (resource: Resource): SQL => compose.raw(listedCondition(resource));
 
 /** The live records that upstream's list should show. Where it is read at its head, only the first call counts every row. */
 export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
-  const { table } = RECORD_TABLES[resource];
-  const live = isCounted(resource)
-    ? compose`select ${lists.live} from ${lists} where ${lists.resource} = ${resource}`
-    : liveRows(resource);
-  const [counted] = await composed(sql)<{ live: number | null; hidden: number }>`
-    select (${live}) as live, (
-      select count(*) from ${table} where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})) as hidden`;
+  const [counted] = await COUNT_SHOWN(sql, resource, { isCounted: isCounted(resource) });
   return (counted?.live ?? (await countFirst(sql, resource))) - (counted?.hidden ?? 0);
 }
 
 /** Those of them that are missing from the list, while their deletion is held back. */
 export async function countHeld(sql: AnySql, resource: Resource): Promise<number> {
-  const { table } = RECORD_TABLES[resource];
-  const [row] = await composed(sql)<{ held: number }>`
-    select count(*) as held from ${table} where ${isListed(resource)} and ${table.id} in (${heldIds(resource)})`;
+  const [row] = await COUNT_HELD(sql, resource);
   return row?.held ?? 0;
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */
 export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Promise<number[]> {
-  // By the key of the served list, which has an index.
-  const isInside = compose`${isListed("build")} and coalesce(${builds.date}, 'infinity') between range.oldest and range.newest`;
-  const rows = await composed(sql)<{ records: number }>`
-    select (select count(*) from ${builds} where ${isInside})
-      - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")} union ${heldIds("build")})) as records
-    from unnest(
-      ${compose.param(ranges.map(({ newest }) => newest))}::text[]::timestamp[],
-      ${compose.param(ranges.map(({ oldest }) => oldest ?? "-infinity"))}::text[]::timestamp[]
-    ) with ordinality as range (newest, oldest, place)
-    order by range.place`;
+  const rows = await COUNT_SHOWN_IN(sql, {
+    resource: "build",
+    newest: ranges.map(({ newest }) => newest),
+    oldest: ranges.map(({ oldest }) => oldest ?? "-infinity"),
+  });
   return rows.map(({ records }) => records);
 }
 
 /** The ids of some records that the newest whole walk of a list has shown, others in each run. */
 export async function findSomeShown(sql: Sql, resource: Resource, runId: number): Promise<string[]> {
-  const { table } = RECORD_TABLES[resource];
-  const rows = await composed(sql)<{ id: string }>`
-    select ${table.id} from ${table}
-    where ${isListed(resource)} and not exists (
-      select from ${missingRecords} where ${missingRecords.resource} = ${resource} and ${missingRecords.record_id} = ${table.id})
-    order by md5(${table.id} || ${runId}::bigint) limit 3`;
+  const rows = await SOME_SHOWN(sql, resource, { runId });
   return rows.map(({ id }) => id);
-}
-
-function hiddenIds(resource: Resource): SQL {
-  return compose`
-    select ${missingRecords.record_id} from ${missingRecords}
-    where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is null
-    union select ${openBuilds.build_id} from ${openBuilds}
-    where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
-}
-
-function heldIds(resource: Resource): SQL {
-  return compose`
-    select ${missingRecords.record_id} from ${missingRecords}
-    where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is not null`;
 }
 
 /** Counts every row of a list whose count was not kept yet, and keeps it. */
 async function countFirst(sql: AnySql, resource: Resource): Promise<number> {
-  const [list] = await composed(sql)<{ live: number }>`
-    insert into ${lists} (resource, live) select ${resource}, (${liveRows(resource)})
-    on conflict (resource) do update set live = excluded.live
-    returning ${lists.live}`;
+  const [list] = await COUNT_FIRST(sql, resource);
   return list?.live ?? 0;
 }
 
-const liveRows = (resource: Resource) =>
-  compose`select count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
-
 /** The number of live records that a walk of the list should see. */
 export async function countRows(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await composed(sql)<{ live: number }>`select (${liveRows(resource)}) as live`;
+  const [row] = await COUNT_ROWS(sql, resource);
   return row?.live ?? 0;
 }

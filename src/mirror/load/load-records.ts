@@ -1,5 +1,5 @@
 import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
-import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
+import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { ignoredIn } from "../normalize/record-hash.ts";
@@ -29,12 +29,18 @@ import {
   BUILD_LOGS,
   PROJECT_USERS,
   RECORD_TABLES,
-  recordsAs,
+  recordStatement,
   type TableRow,
   UNRESOLVED_REFERENCES,
   URI_KEYS,
 } from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
+
+const RESTORE_RETURNED = recordStatement("restore_returned", import.meta.url);
+const REMOVE_UNRESOLVED = statement<{ status: string; target: string; checkedAt: string | null }>(
+  "remove_unresolved",
+  import.meta.url,
+);
 
 export interface LoadFacts extends BuildFacts {
   method: WriteMethod;
@@ -246,14 +252,7 @@ async function restoreReturned(
 ): Promise<Change[]> {
   if (returned.length === 0) return [];
   const observed = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
-  const { table } = RECORD_TABLES[resource];
-  const record = recordsAs(resource, "record");
-  await composed(tx)`
-    update ${table} as ${record}
-    set ${nameOf(record.deleted_at)} = null, ${nameOf(record.changed_at)} = returned.at,
-      ${nameOf(record.changed_run_id)} = ${runId}
-    from jsonb_to_recordset(${JSON.stringify(observed)}::text::jsonb) as returned (id text, at timestamptz)
-    where ${record.id} = returned.id`;
+  await RESTORE_RETURNED(tx, resource, { runId, observed: JSON.stringify(observed) });
   return observed.map(({ id, at }) => ({ recordId: id, kind: "restored", observedAt: at }));
 }
 
@@ -334,12 +333,7 @@ async function replaceUnresolved(
   rows: readonly TableRow[],
   method: WriteMethod,
 ): Promise<void> {
-  const removed = await tx<{ status: string; target: string; checkedAt: string | null }[]>`
-    delete from mirror.unresolved_references as reference
-    using jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) as changed (id text, fields jsonb)
-    where resource = ${resource} and record_id = changed.id and not changed.fields ? field
-    returning status, concat(target_resource, '/', target_key) as target,
-      to_char(checked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "checkedAt"`;
+  const removed = await REMOVE_UNRESOLVED(tx, { records: JSON.stringify(records), resource });
   const gone = new Map(
     removed.flatMap(({ status, target, checkedAt }) => (status === "gone" ? [[target, checkedAt]] : [])),
   );

@@ -1,25 +1,24 @@
-import type { SQL } from "drizzle-orm";
-import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import {
-  type AnySql,
-  compose,
-  composed,
-  nameOf,
-  type Sql,
-  statement,
-  type TransactionSql,
-} from "../../store/connection/sql.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
-import { pages, quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/page.ts";
 import type { Hole } from "../walk/page.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { recordStatement } from "./tables.ts";
 
-const QUARANTINE_RECORDS = statement("quarantine_records", import.meta.url);
+const QUARANTINE_RECORDS = statement("quarantine/store_records", import.meta.url);
+const RESOLVE_SUPERSEDED = statement("quarantine/resolve_superseded", import.meta.url, {
+  isPlannedEachTime: true,
+});
+const QUARANTINE_HOLE = statement("quarantine/store_hole", import.meta.url);
+const COUNT_UNSTORED = recordStatement<{ named: number; nameless: number }>(
+  "quarantine/count_unstored",
+  import.meta.url,
+);
+const FIND_REFUSED = recordStatement<Refused>("quarantine/find_refused", import.meta.url);
+const LIST_QUARANTINE = statement<QuarantineRow>("quarantine/list", import.meta.url);
 
 /** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
 const MAX_JSON_LENGTH = 50_000_000;
@@ -73,13 +72,14 @@ export async function quarantineHole(
   hole: Hole & { resource: Resource; runId: number; observedAt: string },
 ): Promise<void> {
   const { resource, runId, request, offset, observedAt } = hole;
-  await tx`
-    insert into sync.quarantine (run_id, resource, reason, request, created_at, list_offset)
-    select ${runId}::bigint, ${resource}, ${cleanText(hole.reason, { nul: 0 })}, ${request},
-      ${observedAt}::timestamptz, ${offset}::bigint
-    where not exists (
-      select from sync.quarantine
-      where resource = ${resource} and resolved_at is null and list_offset = ${offset}::bigint)`;
+  await QUARANTINE_HOLE(tx, {
+    runId,
+    resource,
+    reason: cleanText(hole.reason, { nul: 0 }),
+    request,
+    observedAt,
+    offset,
+  });
 }
 
 /** Resolves every hole of a list, after a walk without holes. Returns how many there were. */
@@ -92,13 +92,7 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
 
 /** The records of a list in quarantine that have no row. `nameless` are places without an id: their records may be here. */
 export async function countUnstored(sql: AnySql, resource: Resource) {
-  const { table } = RECORD_TABLES[resource];
-  const waiting = alias(quarantine, "waiting");
-  const [row] = await composed(sql)<{ named: number; nameless: number }>`
-    select count(distinct ${waiting.record_id}) as named, count(*) filter (where ${waiting.record_id} is null) as nameless
-    from ${quarantine} as ${waiting}
-    where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
-      and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`;
+  const [row] = await COUNT_UNSTORED(sql, resource);
   return row ?? { named: 0, nameless: 0 };
 }
 
@@ -112,13 +106,7 @@ interface Refused {
 
 /** The records that a page of a list showed, that could not be stored, and that have no row. */
 async function findRefused(tx: TransactionSql, resource: Resource): Promise<readonly Refused[]> {
-  const { table } = RECORD_TABLES[resource];
-  return composed(tx)<Refused>`
-    select id as "rowId", run_id as "runId", record_id as "recordId",
-      coalesce(substring(payload ->> 'resource_uri' from '/api/v1/([^/]+)/') || '/', '') || record_id as "placeId"
-    from sync.quarantine as waiting
-    where resource = ${resource} and resolved_at is null and record_id is not null
-      and starts_with(request, ${`/api/v1/${resource}/?`}) and not exists (select from ${table} where ${table.id} = record_id)`;
+  return FIND_REFUSED(tx, resource);
 }
 
 /** The records that a walk saw and that were refused. */
@@ -192,12 +180,7 @@ export async function* listQuarantine(
   { resource, all }: QuarantineFilter,
   { limit, payloadLength }: { limit: number; payloadLength: number | null },
 ): AsyncGenerator<QuarantineRow> {
-  const rows = sql<QuarantineRow[]>`
-    select id, resource, record_id, reason, request, run_id, created_at, resolved_at, list_offset,
-      left(payload::text, coalesce(${payloadLength}::integer, 2147483647)) as payload
-    from sync.quarantine
-    where (${all} or resolved_at is null) and resource = coalesce(${resource}, resource)
-    order by id desc limit ${limit}`;
+  const rows = LIST_QUARANTINE(sql, { payloadLength, all, resource, limit });
   for await (const batch of rows.cursor(1)) yield* batch;
 }
 
@@ -210,47 +193,8 @@ export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFil
   return row ?? { records: 0, holes: 0 };
 }
 
-const page = alias(pages, "page");
-const bad = alias(quarantine, "bad");
-const unresolved = alias(quarantine, "unresolved");
-
-/** For records whose row was written, or marked as deleted, after its bad copy was seen. */
-const IS_WRITTEN_SINCE = compose.join(
-  RESOURCES.map((resource) => {
-    const { table } = RECORD_TABLES[resource];
-    return compose`
-      when ${resource} then exists (
-        select from ${table}
-        where ${table.id} = ${unresolved.record_id} and ${isLater(table.changed_run_id, table.changed_at)})`;
-  }),
-);
-
-function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
-  return compose`(${runId}, ${at}) > (${unresolved.run_id}, ${unresolved.created_at})`;
-}
-
 /** Resolves records whose row was written since, or that a later page without a bad record lists. Safe to repeat. */
 export async function resolveSuperseded(sql: Sql, at: string, resource: Resource | null = null) {
-  const result = await composed(sql)`
-    with ${unresolved} as materialized (
-      select ${bad.id}, ${bad.run_id}, ${bad.resource}, ${bad.record_id}, ${bad.created_at}
-      from ${quarantine} as ${bad}
-      where ${bad.resolved_at} is null and ${bad.record_id} is not null
-        and ${bad.resource} = coalesce(${resource}, ${bad.resource})
-    ), listed as materialized (
-      select distinct ${unresolved.id}
-      from ${unresolved}
-      join (
-        select ${page.resource}, ${page.run_id}, ${page.loaded_at}, listed.id
-        from ${pages} as ${page} cross join unnest(${page.ids}) as listed (id)
-        where ${page.body_hash} <> '' and exists (select from ${unresolved})
-          and listed.id in (select ${unresolved.record_id} from ${unresolved})
-      ) as ${page} on ${page.resource} = ${unresolved.resource} and ${page}.id = ${unresolved.record_id}
-        and ${isLater(page.run_id, page.loaded_at)}
-    )
-    update ${quarantine} as ${bad} set ${nameOf(bad.resolved_at)} = ${at}::timestamptz
-    from ${unresolved}
-    where ${bad.id} = ${unresolved.id} and (
-      ${unresolved.id} in (select id from listed) or case ${unresolved.resource} ${IS_WRITTEN_SINCE} end)`;
-  return result.count;
+  const { count } = await RESOLVE_SUPERSEDED(sql, { at, resource });
+  return count;
 }

@@ -10,6 +10,7 @@ const STALE_SIGHTINGS = statement<{ id: string }>("stale_sightings", import.meta
 const FIRST_TRANSITIONS = statement("first_transitions", import.meta.url);
 const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
 const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
+const OPEN_BEFORE = statement<{ id: string }>("open_before", import.meta.url);
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
 export const VANISHED = "vanished";
@@ -127,13 +128,7 @@ export async function recordSeen(
   const { runId, beganRunId, startedAt, request } = walk;
   let last = "";
   for (;;) {
-    const open = await tx<{ id: string }[]>`
-      select build_id as id from sync.open_builds as open
-      where build_id > ${last} and (run_id, seen_at) < (${beganRunId}, ${startedAt}::timestamptz) and vanished_at is null
-        and not exists (
-          select from sync.quarantine
-          where resource = 'build' and record_id = open.build_id and resolved_at is null)
-      order by build_id limit ${WINDOW}`;
+    const open = await OPEN_BEFORE(tx, { last, beganRunId, startedAt, window: WINDOW });
     const shown = open.filter(({ id }) => seen.has(id)).map(({ id }) => id);
     if (shown.length > 0) {
       await tx`

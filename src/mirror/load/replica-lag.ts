@@ -4,17 +4,16 @@
  * it proves that it was deleted since; if not, it proves nothing. A list and a detail from one replica are one proof,
  * not two. All moments are of this machine's clock.
  */
-import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, type Sql, statement } from "../../store/connection/sql.ts";
-import { missingRecords, openBuilds } from "../../store/schema/index.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
 import type { DetailAnswer } from "../api/fetch-detail.ts";
 import type { Observation } from "./compare-records.ts";
 import type { LoadablePage } from "./prepare-batch.ts";
 import type { RunParts } from "./run-parts.ts";
-import { RECORD_TABLES, recordsAs } from "./tables.ts";
+import { recordStatement } from "./tables.ts";
 
 const NEWER_BUILD = statement<{ id: string }>("newer_build", import.meta.url);
+const SIGHTED_WITHIN = recordStatement<{ id: string }>("sighted_within", import.meta.url);
 
 interface LagFacts {
   resource: Resource;
@@ -57,21 +56,11 @@ async function findSightedWithin(
   gone: readonly GoneSighting[],
 ): Promise<Set<string>> {
   if (replicaLagMs === 0 || gone.length === 0) return new Set();
-  const record = recordsAs(resource, "record");
-  const missing = alias(missingRecords, "missing");
-  const open = alias(openBuilds, "open");
-  const rows = await composed(sql)<{ id: string }>`
-    select gone.id
-    from jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb) as gone (id text, "askedAt" timestamptz)
-    join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = gone.id
-    left join ${missingRecords} as ${missing} on ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
-    left join ${openBuilds} as ${open}
-      on ${resource} = 'build' and ${open.build_id} = gone.id and ${open.vanished_at} is null
-    where greatest(
-      case when ${record.changed_at} <= "askedAt" or ${record.changed_run_id} = ${runId} then ${record.changed_at}
-        else ${missing.noticed_at} end,
-      case when ${open.seen_at} <= "askedAt" or ${open.run_id} = ${runId} then ${open.seen_at} end
-    ) > "askedAt" - ${replicaLagMs}::float8 * interval '1 ms'`;
+  const rows = await SIGHTED_WITHIN(sql, resource, {
+    gone: JSON.stringify(gone),
+    runId,
+    replicaLagMs,
+  });
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -1,12 +1,12 @@
-import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
-import { missingRecords } from "../../store/schema/index.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
 import { addLive } from "./live-count.ts";
 import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
-import { RECORD_TABLES, recordsAs } from "./tables.ts";
+import { recordStatement } from "./tables.ts";
+
+const RETIRE_RECORDS = recordStatement<{ id: string; at: string }>("retire_records", import.meta.url);
 
 /** A record that upstream no longer has, and the reply that says so. */
 export interface GoneRecord extends Observation {
@@ -30,21 +30,10 @@ export async function retireRecords(
   const counts: RetiredCounts = {};
   let transitions = 0;
   for (const resource of new Set(gone.map((record) => record.resource))) {
-    const missing = alias(missingRecords, "missing");
-    const record = recordsAs(resource, "record");
-    const retired = await composed(tx)<{ id: string; at: string }>`
-      with settled as (
-        delete from ${missingRecords} as ${missing}
-        using jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb)
-          as gone (resource text, id text, "observedAt" timestamptz)
-        where gone.resource = ${resource} and ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
-        returning gone.id, gone."observedAt" as at
-      )
-      update ${RECORD_TABLES[resource].table} as ${record}
-      set ${nameOf(record.deleted_at)} = settled.at, ${nameOf(record.changed_at)} = settled.at,
-        ${nameOf(record.changed_run_id)} = ${facts.runId}
-      from settled where ${record.id} = settled.id and ${record.deleted_at} is null
-      returning ${record.id}, settled.at`;
+    const retired = await RETIRE_RECORDS(tx, resource, {
+      gone: JSON.stringify(gone),
+      runId: facts.runId,
+    });
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
     await addLive(tx, resource, -retired.length);

@@ -1,6 +1,7 @@
-import { getTableColumns } from "drizzle-orm";
+import { getTableColumns, getTableName } from "drizzle-orm";
 import { type AnyPgColumn, alias, type PgTable } from "drizzle-orm/pg-core";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
+import { type AnySql, statement } from "../../store/connection/sql.ts";
 import type { bookkeeping } from "../../store/schema/columns.ts";
 import * as schema from "../../store/schema/index.ts";
 
@@ -43,6 +44,29 @@ export const RECORD_TABLES = Object.fromEntries(
 /** The table of a resource under the name that it has in one statement. */
 export const recordsAs = (resource: Resource, name: string): RecordTable =>
   alias(RECORD_TABLES[resource].table, name) as unknown as RecordTable;
+
+/** Holds for the records that a list should show: a project that was only seen embedded may be hidden there. */
+export const listedCondition = (resource: Resource): string =>
+  resource === "project" ? "(deleted_at is null and listed)" : "deleted_at is null";
+
+/**
+ * The statement of a file (`statement`) for the records of each resource. There `mirror.RECORDS` is its table, `:resource` its name,
+ * and `IS_LISTED` is `listedCondition`.
+ */
+export function recordStatement<Row extends object>(name: string, url: string) {
+  const byResource = new Map(
+    RESOURCES.map((resource) => {
+      const table = getTableName(RECORD_TABLES[resource].table);
+      const words = { RECORDS: table, IS_LISTED: listedCondition(resource) };
+      return [resource, statement<Row>(name, url, { isPlannedEachTime: true, words })];
+    }),
+  );
+  return (sql: AnySql, resource: Resource, values: Readonly<Record<string, unknown>> = {}) => {
+    const run = byResource.get(resource);
+    if (run === undefined) throw new Error(`no statement ${name} for ${resource}`);
+    return run(sql, { resource, ...values });
+  };
+}
 
 /** A column by its name, for names from a list of fields. Throws for one that the table does not have. */
 export function columnOf(table: PgTable, name: string): AnyPgColumn {

@@ -10,11 +10,17 @@ import {
   compose,
   composed,
   type Sql,
+  statement,
   type TransactionSql,
   withTransaction,
 } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { PLANS } from "../normalize/record-plan.ts";
+
+const FIND_PEOPLE = statement<Omit<Person, "fullNames"> & { firsts: string[]; lasts: string[] }>(
+  "find_people",
+  import.meta.url,
+);
 
 interface ForgetOptions {
   sql: Sql;
@@ -83,23 +89,7 @@ export async function forgetUser(options: ForgetOptions): Promise<Forgotten> {
 
 /** With all names that each had, from its record and its history. */
 async function findPeople(sql: Sql, name: string): Promise<Person[]> {
-  const rows = await sql<(Omit<Person, "fullNames"> & { firsts: string[]; lasts: string[] })[]>`
-    with form as (
-      select id, to_jsonb(person) as fields from mirror.users as person
-      union all
-      select record_id, fields from mirror.changes cross join lateral (values (before), (after)) as side (fields)
-      where resource = 'user' and fields is not null
-    ), named as (
-      select distinct id from form where fields ->> 'username' = ${name}
-    )
-    select person.id, person.deleted_at is not null as "isDeleted",
-      coalesce(jsonb_agg(distinct fields ->> 'username') filter (where fields ->> 'username' <> ''), '[]') as usernames,
-      coalesce(jsonb_agg(distinct fields ->> 'first_name') filter (where fields ->> 'first_name' <> ''), '[]') as firsts,
-      coalesce(jsonb_agg(distinct fields ->> 'last_name') filter (where fields ->> 'last_name' <> ''), '[]') as lasts,
-      coalesce(jsonb_agg(distinct fields ->> 'resource_uri') filter (where fields ->> 'resource_uri' <> ''), '[]') as uris
-    from mirror.users as person join form on form.id = person.id
-    where person.id in (select id from named) or person.id = ${name} and not exists (select from named)
-    group by person.id order by person.id`;
+  const rows = await FIND_PEOPLE(sql, { name });
   return rows.map(({ firsts, lasts, ...person }) => ({
     ...person,
     fullNames: firsts.flatMap((first) => lasts.flatMap((last) => [`${first} ${last}`, `${last}, ${first}`])),

@@ -7,19 +7,19 @@
  * It needs no lease: runs only add changes, which are newer than the horizon, and no run is removed while it is
  * running or a later one needs it. Two prunings at the same time remove the same rows.
  */
-import type { SQL } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import {
-  compose,
-  composed,
-  nameOf,
-  type Sql,
-  type TransactionSql,
-  withTransaction,
-} from "../../store/connection/sql.ts";
+import { type Sql, statement, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { changes, runs, walks } from "../../store/schema/index.ts";
+
+const PRUNE_CHANGES = statement<{ deleted: number; last: RecordKey | null }>(
+  "prune_changes",
+  import.meta.url,
+  {
+    isPlannedEachTime: true,
+  },
+);
+const PRUNE_RUNS = statement("prune_runs", import.meta.url, { isPlannedEachTime: true });
+const COUNT_PRUNABLE = statement<PruneCounts>("count_prunable", import.meta.url, { isPlannedEachTime: true });
 
 const BATCH = 5000;
 /** The number of records whose changes are checked at once. */
@@ -61,12 +61,8 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
       // A full batch may leave more changes of the same records.
       after = count < BATCH ? last : from;
     }
-    const deleteRuns = async (tx: TransactionSql) => {
-      const { count } = await composed(tx)`
-        delete from ${runs}
-        where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`;
-      return count;
-    };
+    const deleteRuns = async (tx: TransactionSql) =>
+      (await PRUNE_RUNS(tx, { horizon, resources: RESOURCES, most: BATCH })).count;
     for (let count = BATCH; count === BATCH; ) count = await removeBatch("runs", deleteRuns);
     return removed;
   });
@@ -82,21 +78,13 @@ type RecordKey = { resource: Resource | ""; recordId: string };
 
 /** Prunes the changes of the next records. `last` is the last of them; null when no records are left. */
 async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordKey) {
-  const key = compose`${nameOf(changes.resource)}, ${nameOf(changes.record_id)}`;
-  const ofRecords = compose`record join ${changes} using (${key})`;
-  const [row] = await composed(tx)<{ deleted: number; last: RecordKey | null }>`
-    with record as materialized (
-      select ${key} from ${changes} where (${key}) > (${after.resource}::text, ${after.recordId}::text)
-      group by ${key} order by ${key} limit ${RECORDS}
-    ), deleted as (
-      delete from ${changes} where ${changes.id} in (
-        select id from (${prunableChanges(ofRecords, horizon)}) as change limit ${BATCH}
-      ) returning 1
-    )
-    select (select count(*) from deleted) as deleted, (
-      select jsonb_build_object('resource', resource, 'recordId', record_id)
-      from record order by resource desc, record_id desc limit 1
-    ) as last`;
+  const [row] = await PRUNE_CHANGES(tx, {
+    horizon,
+    afterResource: after.resource,
+    afterId: after.recordId,
+    records: RECORDS,
+    most: BATCH,
+  });
   return row ?? { deleted: 0, last: null };
 }
 
@@ -115,54 +103,10 @@ async function recordPruning(
   return row?.id ?? null;
 }
 
-const run = alias(runs, "run");
-const walk = alias(walks, "walk");
-const good = alias(walks, "good");
-
-/** A change in `source` is old when it and all earlier ones of its record were observed before the horizon. */
-const prunableChanges = (source: SQL, horizon: string): SQL => compose`
-  select id from (
-    select id, kind, is_old,
-      max(id) filter (where is_old) over record as newest,
-      max(id) filter (where is_old and kind <> 'updated') over record as newest_turn
-    from (
-      select ${changes.id}, resource, record_id, ${changes.kind},
-        max(${changes.observed_at}) over (partition by resource, record_id order by ${changes.id})
-          < ${horizon}::timestamptz as is_old
-      from ${source}
-    ) as dated
-    window record as (partition by resource, record_id)
-  ) as change
-  where is_old and id < newest and (kind = 'updated' or id < newest_turn)`;
-
-/**
- * Later runs need the newest whole walk of each list, the newest one that was whole or joined at the head, and all walks
- * since, which may have left a gap or a checkpoint. The newest run of each kind and status shows how fresh the mirror is.
- */
-const prunableRuns = (horizon: string): SQL => compose`
-  select ${run.id} from ${runs} as ${run}
-  where ${run.status} <> 'running' and ${run.finished_at} < ${horizon}::timestamptz
-    and ${run.id} not in (select max(${runs.id}) from ${runs} group by ${runs.kind}, ${runs.status})
-    and not exists (
-      select from ${walks} as ${walk}
-      join (
-        select resource, coalesce(least(
-          (select ${good.run_id} from ${walks} as ${good} where ${good.resource} = list.resource and ${good.walk} = 'whole'
-           order by ${good.run_id} desc limit 1),
-          (select max(${good.run_id}) from ${walks} as ${good}
-           where ${good.resource} = list.resource and ${good.walk} in ('whole', 'head'))
-        ), 0) as needed_from
-        from unnest(${compose.param(RESOURCES)}::text[]) as list (resource)
-      ) as needed on needed.resource = ${walk.resource}
-      where ${walk.run_id} = ${run.id} and ${walk.run_id} >= needed_from
-    )`;
-
 /** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
 export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
   return withStoreErrors("count what may be pruned", async () => {
-    const [row] = await composed(sql)<PruneCounts>`
-      select (select count(*) from (${prunableChanges(compose`${changes}`, horizon)}) as change) as changes,
-        (select count(*) from (${prunableRuns(horizon)}) as run) as runs`;
+    const [row] = await COUNT_PRUNABLE(sql, { horizon, resources: RESOURCES });
     return row ?? { changes: 0, runs: 0 };
   });
 }

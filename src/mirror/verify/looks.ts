@@ -8,20 +8,14 @@ import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import {
-  composed,
-  type Sql,
-  statement,
-  type TransactionSql,
-  withTransaction,
-} from "../../store/connection/sql.ts";
+import { type Sql, statement, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import type { CheckVerdict, Suspect } from "../../store/ledger/checks.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { isGone, isUpstreamLost } from "../api/fates.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
-import { RECORD_TABLES } from "../load/tables.ts";
+import { recordStatement } from "../load/tables.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { ignoredIn } from "../normalize/record-hash.ts";
@@ -30,6 +24,7 @@ import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import type { FaultKind } from "./confidence.ts";
 
 const VALUE_DIFFERENCES = statement<ValueDifference>("value_differences", import.meta.url);
+const RECORD_FACTS = recordStatement<RecordFacts>("record_facts", import.meta.url);
 
 type WireRecord = Record<string, unknown>;
 /** The record of an id as the interface serves it. Undefined where it answers 404. */
@@ -49,6 +44,15 @@ interface LookDeps {
 }
 
 type Before = Omit<Suspect, "fields">;
+
+/** Of the stored record: nulls where there is none. */
+interface RecordFacts {
+  hash: string | null;
+  changedAt: string | null;
+  /** It is known that the record may be gone, or that the mirror lacks it. */
+  isKnown: boolean;
+  isArchived: boolean;
+}
 
 /** Both values of a field as JSON, of long ones the begin; null where a side does not have the field. */
 interface ValueDifference {
@@ -116,17 +120,7 @@ export function createLook({
   const readHere = (resource: Resource, { id, record, isDetail }: Shown) =>
     withTransaction(sql, async (tx) => {
       await tx`set transaction isolation level repeatable read, read only`;
-      const { table } = RECORD_TABLES[resource];
-      type Facts = { hash: string | null; changedAt: string | null; isKnown: boolean; isArchived: boolean };
-      const [facts] = await composed(tx)<Facts>`
-        select encode(${table.record_hash}, 'hex') as hash, ${table.changed_at} as "changedAt",
-          exists (select from sync.missing_records where resource = ${resource} and record_id = ${id})
-            or exists (select from sync.open_builds where build_id = ${id} and vanished_at is not null and ${resource} = 'build')
-            or exists (select from sync.quarantine where resource = ${resource} and record_id = ${id} and resolved_at is null)
-            or (select reason is not null from sync.walks where resource = ${resource} and walk is not null
-              order by run_id desc limit 1) as "isKnown",
-          exists (select from mirror.archived_logs where build_id = ${id} and ${resource} = 'build') as "isArchived"
-        from (select) as one left join ${table} on ${table.id} = ${id}`;
+      const [facts] = await RECORD_FACTS(tx, resource, { id });
       const served = await findServed(tx, resource, id);
       const leftOut = [
         ...(facts?.isArchived ? PLANS[resource].long : []),

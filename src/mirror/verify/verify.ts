@@ -1,19 +1,18 @@
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
 import { type Check, type CheckedList, findSuspects, noteCheck } from "../../store/ledger/checks.ts";
 import { findDropped } from "../../store/ledger/dropped-lists.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { createHostPace } from "../api/host-pace.ts";
-import { isListed } from "../load/live-count.ts";
-import { RECORD_TABLES } from "../load/tables.ts";
 import type { SyncOptions, SyncResult } from "../run/run.ts";
 import { createRunClient, type RunOptions } from "../run/with-run.ts";
 import { countKinds, type KindCounts } from "./confidence.ts";
 import { createLook, type FindServed, type Look, type LookAt } from "./looks.ts";
 
 const READ_LISTS = statement<{ resource: Resource; records: number }>("read_lists", import.meta.url);
+const DRAW_SAMPLE = statement<Drawn>("draw_sample", import.meta.url, { isPlannedEachTime: true });
 
 const AT_ONCE = 8;
 /** So many records that are not equal are kept with what differs, and the next check looks at so many again. */
@@ -139,22 +138,12 @@ type Drawn = { resource: Resource; id: string | null; place: number };
 
 /** Half by the records of the mirror, half by the places of the lists. Each has the same chance, and none comes twice. */
 async function drawSample(sql: Sql, lists: Check["lists"], size: number): Promise<Drawn[]> {
-  const records = RESOURCES.filter((name) => lists[name]).map((name) => {
-    const { table } = RECORD_TABLES[name];
-    return compose`union all select ${name}, ${table.id} from ${table} where ${isListed(name)}`;
+  return DRAW_SAMPLE(sql, {
+    resources: RESOURCES.filter((name) => lists[name]),
+    lists: JSON.stringify(lists),
+    records: Math.ceil(size / 2),
+    places: Math.floor(size / 2),
   });
-  return runStatement<Drawn>(
-    sql,
-    compose`
-      (select resource, id, 0 as place
-      from (select '' as resource, '' as id where false ${compose.join(records, compose` `)}) as record
-      order by random() limit ${Math.ceil(size / 2)})
-      union all
-      (select resource, null, place
-      from jsonb_each(${JSON.stringify(lists)}::text::jsonb) as of (resource, list)
-      cross join generate_series(0, (list ->> 'records')::bigint - 1) as place
-      order by random() limit ${Math.floor(size / 2)})`,
-  );
 }
 
 /** A sync that checks some records after a good end, where `verifySample` says so. A failure of that is logged alone. */

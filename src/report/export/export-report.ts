@@ -1,6 +1,6 @@
 import { MirrorError, withOutputErrors } from "../../base/errors.ts";
 import { readVersion } from "../../base/version.ts";
-import { abortable, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
+import { abortable, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import { readAnswer, withIsoMoments, withSnapshot } from "../read-answer.ts";
@@ -21,6 +21,8 @@ import {
   writeMonths,
   writeTable,
 } from "./write-months.ts";
+
+const FIND_AS_OF = statement<AsOf>("as_of", import.meta.url);
 
 /** The relation of one row that says as of when an export is. */
 const AS_OF = "as_of";
@@ -45,14 +47,7 @@ type AsOf = Record<Exclude<keyof typeof AS_OF_TYPES, "run_id">, string | null> &
 
 /** The moment that this transaction shows. It waits while a table of the reports is locked. */
 async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> {
-  const statement = tx<AsOf[]>`
-    select nullif(refreshed_run_id, 0)::float8 as run_id,
-           now() as exported_at, (now() at time zone 'UTC')::date::text as exported_on, refreshed_at,
-           -- With a role that only reads, the answers may be older than the last walk.
-           case when last_good_at <= refreshed_at then current_through end as current_through,
-           covered_through, (covered_through at time zone 'UTC')::date::text as covered_on
-    from report.freshness where resource = 'build'`;
-  const [found] = await abortable(statement, signal);
+  const [found] = await abortable(FIND_AS_OF(tx), signal);
   if (found === undefined) throw new Error("report.freshness has no row for builds");
   return withIsoMoments(found);
 }

@@ -5,8 +5,10 @@ import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { describeSessions, findTableHolders } from "../../store/connection/other-sessions.ts";
 import {
   type AnySql,
+  readSqlFile,
   runText,
   type Sql,
+  statement,
   type TransactionSql,
   withTransaction,
 } from "../../store/connection/sql.ts";
@@ -16,6 +18,12 @@ import { readDefinitions } from "../definitions.ts";
 import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import { type FailedRefresh, noteFailedRefresh, RefreshError, takeFailedRefresh } from "./failed-refresh.ts";
+
+/** They end with the transaction. */
+const REFRESH_SETTINGS = readSqlFile(new URL("sql/refresh_settings.sql", import.meta.url));
+const REFRESH_STATE = statement<RefreshState>("refresh_state", import.meta.url);
+const SAVE_STATE = statement("save_state", import.meta.url);
+const MAY_REFRESH = statement<{ mayWrite: boolean }>("may_refresh", import.meta.url);
 
 /** The settings that the stored answers depend on. */
 type RefreshSettings = SettingsFor<"reports">;
@@ -35,27 +43,6 @@ const VACUUM_BYTES = 8_388_608;
 
 /** Reports that are behind for so long wait for something: all of a large mirror are computed in minutes. */
 export const REPORTS_LATE_MS = 900_000;
-
-/** They end with the transaction. */
-const TRANSACTION_SETTINGS = `
-  set transaction isolation level repeatable read;
-  -- Projects are written before versions, and both may lose rows: only when both are written do they agree.
-  set constraints all deferred;
-  -- The next refresh computes again what a crash of the server loses.
-  set local synchronous_commit = off;
-  set local jit = off;
-  set local work_mem = '128MB';
-  -- A smaller sample: the plans depend on how many rows there are. Autovacuum takes a larger one soon.
-  set local default_statistics_target = 20;
-  -- A source joins more tables than the planner orders by default; without this, few builds cost as much as
-  -- all.
-  set local join_collapse_limit = 20;
-  set local from_collapse_limit = 20;
-  -- From a dozen tables on Postgres would search for a plan by chance, which takes longer than to try all.
-  set local geqo = off;
-  -- To compute a row costs more here than to pass it to another process, which the planner does not know.
-  set local parallel_tuple_cost = 0.001;
-  set local parallel_setup_cost = 100`;
 
 export interface RefreshOptions extends RefreshSettings {
   /** Uses the settings of the last refresh, as commands that only read the answers must. @default the given ones */
@@ -108,11 +95,8 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
 
 /** Says that runs have ended, or definitions changed, since the answers were computed, or that they never were. */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ current: boolean }[]>`
-    select exists (
-      select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = (${DEFINITION(sql)})
-    ) as current`;
-  return row?.current !== true;
+  const { run_id, last_run_id, is_redefined } = await readState(sql);
+  return run_id !== last_run_id || is_redefined;
 }
 
 /**
@@ -132,104 +116,73 @@ export const describeRefreshing = async (sql: AnySql): Promise<string> =>
 
 /** False where this session may not refresh the answers: its role only reads, or the session or the server is read-only. */
 export async function mayRefresh(sql: Sql): Promise<boolean> {
-  const [row] = await withStoreErrors(
-    "read the rights of the role",
-    () => sql<{ mayWrite: boolean }[]>`
-      select current_setting('transaction_read_only') = 'off' and exists (
-        select from pg_class join pg_namespace as space on space.oid = relnamespace
-        where (nspname, relname) = ('rollup', 'state')
-          and has_schema_privilege(space.oid, 'usage') and has_table_privilege(pg_class.oid, 'insert')
-      ) as "mayWrite"`,
-  );
+  const [row] = await withStoreErrors("read the rights of the role", () => MAY_REFRESH(sql));
   return row?.mayWrite === true;
 }
 
-/** One hash of all definitions that compute stored answers. When another one comes, all is computed again. */
-const DEFINITION = (sql: Sql | TransactionSql) =>
-  sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
+/** What a refresh would store now, and what the last one stored: nulls before the first one. */
+interface RefreshState
+  extends Record<
+    "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
+    boolean
+  > {
+  definition: string;
+  /** The newest run that ended. */
+  last_run_id: number;
+  revision: number;
+  covered_through: string | null;
+  /** The newest run in the answers. */
+  run_id: number | null;
+  source_timezone: string | null;
+  stuck_after_s: number | null;
+}
 
-/** The newest run that ended. One that is under way may write more, so the next refresh reads its builds again. */
-const LAST_RUN = (sql: Sql | TransactionSql) =>
-  sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
-
-/**
- * The moment before which everything has been read: the start of the newest good walk, once any walk was
- * whole. A walk that a wrong clock dated ahead of now covers only up to now.
- */
-const COVERED_THROUGH = (sql: TransactionSql) => sql`
-  select least(started_at, now()) from sync.walks
-  where resource = 'build' and is_good and finished_at is not null
-    and exists (select from sync.walks where resource = 'build' and walk = 'whole')
-  order by run_id desc limit 1`;
-
-type State = { run_id: number; source_timezone: string; stuck_after_s: number } & Record<
-  "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
-  boolean
->;
-
-const READ_STATE = (tx: TransactionSql) => tx<State[]>`
-  select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
-    dear_refreshed_at is null
-      or (dear_revision <> (${REVISION(tx)}) or (${COVERED_THROUGH(tx)}) >= (select max(hour) + interval '1 hour' from rollup.backlog))
-      and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
-    exists (
-      select from sync.runs
-      where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
-    ) and (now() - checked_at between interval '0' and ${CHECK_AFTER_HOURS} * interval '1 hour') is not true as is_check_due,
-    coalesce(next_dated_at <= now(), false) as is_ahead_over,
-    not exists (
-      select from report.dim_dates
-      where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
-    ) as is_calendar_over
-  from rollup.state where id = 1`;
-
-/** Grows with each statement that changed a record. */
-const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::bigint from sync.revisions`;
+async function readState(sql: AnySql): Promise<RefreshState> {
+  const [state] = await REFRESH_STATE(sql, {
+    expensiveShare: EXPENSIVE_SHARE,
+    checkAfterHours: CHECK_AFTER_HOURS,
+  });
+  if (state === undefined) throw new Error("a select over one row gave none");
+  return state;
+}
 
 async function refresh(
   tx: TransactionSql,
   { keepsSettings = false, reclassify = false, check, ...given }: RefreshOptions,
 ): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
-  await runText(tx, TRANSACTION_SETTINGS);
+  await runText(tx, REFRESH_SETTINGS);
   await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
-  const [before] = await READ_STATE(tx);
+  const state = await readState(tx);
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
     const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null };
-    return { runId: before?.run_id ?? 0, isLeft: true, ...nothing };
+    return { runId: state.run_id ?? 0, isLeft: true, ...nothing };
   }
-  const kept = keepsSettings ? before : undefined;
+  const kept = keepsSettings ? state : null;
   const sourceTimezone = kept?.source_timezone ?? given.sourceTimezone;
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
-  const [state] = await tx<{ run_id: number }[]>`
-    insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, covered_through, refreshed_at)
-    values (1, ${sourceTimezone}, ${stuckAfterS}, (${DEFINITION(tx)}), (${LAST_RUN(tx)}), (${COVERED_THROUGH(tx)}), now())
-    on conflict (id) do update set
-      source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
-      run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
-    returning run_id`;
+  const { definition, last_run_id: runId, covered_through: coveredThrough } = state;
+  await SAVE_STATE(tx, { sourceTimezone, stuckAfterS, definition, runId, coveredThrough });
   const failedBefore = await takeFailedRefresh(tx);
   const run: Run = (text) => runText(tx, text);
   const { changed, repaired, isFull } =
     failedBefore !== null ||
-    before === undefined ||
-    before.is_redefined ||
-    before.source_timezone !== sourceTimezone ||
-    before.stuck_after_s !== stuckAfterS
+    state.is_redefined ||
+    state.source_timezone !== sourceTimezone ||
+    state.stuck_after_s !== stuckAfterS
       ? await computeEverything(tx, run)
       : await computeChanges(tx, run, {
           reclassify,
-          isCheckDue: check ?? before.is_check_due,
-          isAheadOver: before.is_ahead_over,
-          isCalendarOver: before.is_calendar_over,
+          isCheckDue: check ?? state.is_check_due,
+          isAheadOver: state.is_ahead_over,
+          isCalendarOver: state.is_calendar_over,
         });
-  if (isFull || before?.is_expensive_due || repaired) {
+  if (isFull || state.is_expensive_due || repaired) {
     const from = performance.now();
     for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
     const tookS = (performance.now() - from) / 1000;
-    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = (${REVISION(tx)})`;
+    await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = ${state.revision}`;
   }
-  const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
   return { runId, changed, isFull, repaired, isLeft: false, failedBefore };
 }

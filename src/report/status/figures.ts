@@ -19,6 +19,9 @@ import { findOpenBuilds } from "./find-status.ts";
 
 const NEWEST_RUNS = statement<FigureRow>("newest_runs", import.meta.url);
 const FAILURES_IN_A_ROW = statement<FigureRow>("failures_in_a_row", import.meta.url);
+const LIST_FIGURES = statement<FigureRow & { resource: Resource }>("list_figures", import.meta.url);
+const SCHEMA_CHANGE_FIGURES = statement<FigureRow>("schema_change_figures", import.meta.url);
+const NOTICE_FIGURES = statement<FigureRow>("notice_figures", import.meta.url);
 
 /** The newest syncs, and the newest rounds of the watch, that are looked at: enough for years and for two days. */
 const SYNCS = 1000;
@@ -92,16 +95,7 @@ const LISTS: FigureSource = {
   },
   async read(tx) {
     const fresh = await findListFreshness(tx);
-    const rows = await tx<(FigureRow & { resource: Resource })[]>`
-      select of.resource, records as docmirror_mirrored_records, quarantined as docmirror_quarantined_records,
-        checked as docmirror_checked_records, wrong as docmirror_wrong_records,
-        (select total_count from sync.walks where walks.resource = of.resource and total_count is not null
-         order by run_id desc limit 1) as docmirror_upstream_records,
-        (select count(*) from sync.missing_records as missing where missing.resource = of.resource)
-          as docmirror_missing_records,
-        exists (select from sync.missing_records as missing where missing.resource = of.resource and held_until is not null)
-          as docmirror_deletions_held_back
-      from report.freshness as of`;
+    const rows = await LIST_FIGURES(tx);
     return Promise.all(
       rows.map(async (row) => {
         const startedAt = fresh.find(({ resource }) => resource === row.resource)?.startedAt ?? null;
@@ -150,13 +144,7 @@ const SCHEMA_CHANGES: FigureSource = {
     docmirror_schema_changes_total:
       "Fields of the service that came, went or changed their type, since the mirror began.",
   },
-  // Resources that docmirror does not mirror are one, whatever the service names them.
-  read: (tx) => tx<FigureRow[]>`
-    select of.resource, count(drift.resource) as docmirror_schema_changes_total
-    from unnest(${[...RESOURCES, "other"]}::text[]) with ordinality as of (resource, place)
-    left join sync.drift on of.resource =
-      case when drift.resource = any(${[...RESOURCES]}::text[]) then drift.resource else 'other' end
-    group by of.resource, place order by place`,
+  read: (tx) => SCHEMA_CHANGE_FIGURES(tx, { labels: [...RESOURCES, "other"], resources: [...RESOURCES] }),
 };
 
 const OPEN_BUILDS: FigureSource = {
@@ -239,12 +227,7 @@ const NOTICES: FigureSource = {
       "Since when the oldest waiting notice waits, in seconds since 1970. Absent when none does.",
     docmirror_notices_given_up: "Notices that were given up after a day of tries.",
   },
-  read: (tx) => tx<FigureRow[]>`
-    select count(*) filter (where delivered_at is null and given_up_at is null) as docmirror_notices_waiting,
-      extract(epoch from min(noted_at) filter (where delivered_at is null and given_up_at is null))::float8
-        as docmirror_notices_oldest_waiting_timestamp_seconds,
-      count(given_up_at) as docmirror_notices_given_up
-    from sync.notices`,
+  read: (tx) => NOTICE_FIGURES(tx),
 };
 
 const REPORTS: FigureSource = {

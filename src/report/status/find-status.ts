@@ -20,6 +20,7 @@ import {
   compose,
   runStatement,
   type Sql,
+  statement,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
 import { describeFault, findSuspects, type Suspect } from "../../store/ledger/checks.ts";
@@ -49,6 +50,8 @@ type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" |
 
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
+
+const OPEN_BUILDS = statement<OpenBuilds>("open_builds", import.meta.url);
 
 interface ResourceFreshness {
   resource: Resource;
@@ -252,19 +255,7 @@ export async function findOpenBuilds(
   tx: AnySql,
   { stuckAfterMs, sourceTimezone }: Omit<StatusFacts, "staleAfterMs">,
 ): Promise<OpenBuilds[]> {
-  // As in the reports, the age is that of the last sighting, because the later state is not known.
-  const stuckAfterS = stuckAfterMs / 1000;
-  const rows = await tx<OpenBuilds[]>`
-    select build.state, count(*) as open,
-      count(*) filter (where open.vanished_at is null
-        and sync.open_seconds(open.seen_at, build.date at time zone ${sourceTimezone}, build.first_seen_at)
-          > ${stuckAfterS}::float8) as stuck,
-      count(*) filter (where open.vanished_at is not null) as vanished,
-      min(build.date at time zone ${sourceTimezone}) as oldest
-    from sync.open_builds as open join mirror.builds as build on build.id = open.build_id
-    where build.deleted_at is null
-    group by build.state order by open desc`;
-  return [...rows];
+  return [...(await OPEN_BUILDS(tx, { sourceTimezone, stuckAfterS: stuckAfterMs / 1000 }))];
 }
 
 async function findChecked(tx: TransactionSql): Promise<CheckedRecords | null> {

@@ -19,11 +19,18 @@ import {
   type MirrorReader,
   runStatement,
   type Sql,
+  statement,
 } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 import { type Catalog, type ListRequest, NotReadyError, type Slice } from "../protocol/catalog.ts";
 import { createListSlices, isShown } from "./list-slice.ts";
+
+const LIST_REVISION = statement<{
+  revision: string | null;
+  changed_ms: number | null;
+  age_ms: number | null;
+}>("list_revision", import.meta.url);
 
 /**
  * Answers the protocol from the mirror's tables, each reply from one snapshot. Deleted records are absent, and
@@ -157,11 +164,7 @@ function partsOf(resource: Resource): Resource[] {
  */
 async function readRevision(sql: AnySql, resource: Resource) {
   // The times too: a database that was restored, or a standby that took over, may count to the same number again.
-  const [found] = await sql<{ revision: string | null; changed_ms: number | null; age_ms: number | null }[]>`
-    select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
-      (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
-      (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
-    from sync.revisions where resource = any (${partsOf(resource)}::text[])`;
+  const [found] = await LIST_REVISION(sql, { resources: partsOf(resource) });
   const { revision, changed_ms = null, age_ms } = found ?? {};
   const changedAt = changed_ms === null ? null : new Date(changed_ms);
   return { revision: revision ?? "0", changedAt, ageMs: age_ms ?? 0 };

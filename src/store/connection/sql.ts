@@ -203,21 +203,42 @@ export function readSqlFile(place: string | URL): string {
   return readFileSync(place, "utf8").replaceAll("\r\n", "\n");
 }
 
+interface FileOptions {
+  /** Planned anew for the values of each call, where no transaction keeps plans. @default false: the session keeps the plan, as of a tag */
+  isPlannedEachTime?: boolean;
+  /** Words of the file that stand for others, such as the name of a table. */
+  words?: Readonly<Record<string, string>>;
+}
+
 /**
- * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value. It is read once: an upgrade
- * may replace the program's files meanwhile. The session keeps its plan, as of a tag of the connection.
+ * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value; a name begins with a small
+ * letter. What several statements share, a query or a condition, is a file too: `with due as (due_builds.sql)`. The files are read once:
+ * an upgrade may replace the program's files meanwhile.
  */
-export function statement<Row extends postgres.MaybeRow = postgres.Row>(name: string, url: string) {
+export function statement<Row extends postgres.MaybeRow = postgres.Row>(
+  name: string,
+  url: string,
+  { isPlannedEachTime = false, words = {} }: FileOptions = {},
+) {
   const names: string[] = [];
-  const file = readSqlFile(new URL(`sql/${name}.sql`, url));
-  const text = file.replace(/(?<!:):([a-z]\w*)/gi, (_, value: string) => {
+  let text = readWithParts(new URL(`sql/${name}.sql`, url));
+  for (const [word, meant] of Object.entries(words)) text = text.replaceAll(word, meant);
+  text = text.replace(/(?<!:):([a-z]\w*)/g, (_, value: string) => {
     if (!names.includes(value)) names.push(value);
     return `$${names.indexOf(value) + 1}`;
   });
+  const options = isPlannedEachTime ? { isSingle: true } : { isSingle: true, prepare: true };
   return (sql: AnySql, values: Readonly<Record<string, unknown>> = {}) => {
     const params = names.map((one) => values[one]);
-    return runText<Row>(sql, text, params, { prepare: true, isSingle: true });
+    return runText<Row>(sql, text, params, options);
   };
+}
+
+function readWithParts(place: URL): string {
+  return readSqlFile(place).replace(
+    /\((\w+\.sql)\)/g,
+    (_, part: string) => `(\n${readWithParts(new URL(part, place))})`,
+  );
 }
 
 /** The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after this time. */

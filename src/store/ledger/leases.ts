@@ -13,9 +13,13 @@ import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Probe } from "../connection/probe.ts";
-import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
+import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import { LOCK_NOT_HAD, sqlstateOf } from "../connection/store-errors.ts";
 import type { LeaseName } from "../schema/leases.ts";
+
+const KEEP_LEASE = statement("keep_lease", import.meta.url);
+const TAKE_LEASE = statement<{ term: number }>("take_lease", import.meta.url);
+const LOOK_AT_LEASE = statement<SeenRow>("look_at_lease", import.meta.url);
 
 /** A lease that nobody renews lasts so long. */
 const LASTS_MS = 30_000;
@@ -68,21 +72,13 @@ export function createLeases({ ask }: Probe, { instance, log }: { instance: stri
   /** Our connection has a session of its own. Else a pooler lends it one, which outlives us. */
   let hasSession = false;
 
-  /** The session that ends with this process: one row, of nulls behind a pooler. */
-  const session = (of: AnySql) => of`
-    (values (1)) as one left join pg_stat_activity as session on session.pid = pg_backend_pid() and ${hasSession}`;
-  const until = (of: AnySql) => of`clock_timestamp() + ${LASTS_MS} * interval '1 millisecond'`;
-
   function hold(name: LeaseName, term: number): Lease {
     let isReleased = false;
     let keeping: Promise<boolean> | null = null;
 
     const keep = () =>
       ask(`keep the lease of the ${name}`, async (sql) => {
-        const kept = await sql`
-          update sync.leases set renewed_at = clock_timestamp(), until = ${until(sql)},
-            backend_pid = session.pid, backend_start = session.backend_start
-          from ${session(sql)} where name = ${name} and term = ${term}`;
+        const kept = await KEEP_LEASE(sql, { name, term, hasSession, lastsMs: LASTS_MS });
         return kept.count > 0;
       });
 
@@ -123,11 +119,14 @@ export function createLeases({ ask }: Probe, { instance, log }: { instance: stri
           if (holder && seen.isHeld) return holder;
           if (holder && seen.isSilent && holder.instance !== instance) await oust(tx, name, holder, log);
           if (holder === null) await addRow(tx, name);
-          const [taken] = await tx<{ term: number }[]>`
-            update sync.leases as lease set term = term + 1, instance = ${instance}, pid = ${process.pid}, host = ${hostname()},
-              since = clock_timestamp(), renewed_at = clock_timestamp(), until = ${until(tx)},
-              backend_pid = session.pid, backend_start = session.backend_start
-            from ${session(tx)} where name = ${name} and not sync.is_held(lease) returning term`;
+          const [taken] = await TAKE_LEASE(tx, {
+            name,
+            instance,
+            pid: process.pid,
+            host: hostname(),
+            hasSession,
+            lastsMs: LASTS_MS,
+          });
           return taken ? hold(name, taken.term) : null;
         });
       return ask(`take the lease of the ${name}`, async (sql) => {
@@ -153,14 +152,10 @@ interface Seen {
   hasSession: boolean;
 }
 
+type SeenRow = Omit<Seen, "holder" | "hasSession"> & Holder & { backendPid: number; isTaken: boolean };
+
 async function look(tx: TransactionSql, name: LeaseName): Promise<Seen> {
-  type Row = Omit<Seen, "holder" | "hasSession"> & Holder & { backendPid: number; isTaken: boolean };
-  const rows = await tx<Row[]>`
-    select set_config('lock_timeout', ${LOCK_TIMEOUT}, true), pg_backend_pid() as "backendPid",
-      lease.name is not null as "isTaken",
-      coalesce(sync.is_held(lease), false) as "isHeld", coalesce(until > '-infinity', false) as "isSilent",
-      term, instance, pid, host, since, renewed_at
-    from (values (1)) as one left join sync.leases as lease on name = ${name}`;
+  const rows = await LOOK_AT_LEASE(tx, { lockTimeout: LOCK_TIMEOUT, name });
   const [row] = rows;
   if (row === undefined) throw new Error("a look at a lease gave no row");
   const { backendPid, isTaken, isHeld, isSilent, term, instance, pid, host, since, renewed_at } = row;

@@ -33,6 +33,7 @@ import { assertMayMigrate, assertRowsShown } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
 const LACKING_COLUMNS = statement("lacking_columns", import.meta.url);
+const SERVER_FACTS = statement<ServerFacts>("server_facts", import.meta.url);
 
 const OLDEST_SERVER = 15;
 
@@ -245,15 +246,7 @@ export interface ServerFacts {
 
 /** Facts about server and role. Throws StoreError unless it is Postgres 15 or newer with UTF-8. */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
-  const [server] = await withStoreErrors(
-    "connect to the database",
-    () => sql<ServerFacts[]>`
-      select current_setting('server_version') as version,
-             current_setting('server_version_num')::int as number,
-             current_setting('server_encoding') as encoding,
-             current_user::text as user,
-             pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"`,
-  );
+  const [server] = await withStoreErrors("connect to the database", () => SERVER_FACTS(sql));
   if (server === undefined) throw new Error("a select without a table gave no row");
   if (server.number < OLDEST_SERVER * 10_000) {
     throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {

@@ -2,10 +2,19 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { type AnySql, abortable, readSqlFile, runText, type TransactionSql } from "../connection/sql.ts";
+import {
+  type AnySql,
+  abortable,
+  readSqlFile,
+  runText,
+  statement,
+  type TransactionSql,
+} from "../connection/sql.ts";
 
 /** In the package, however deep this file or the bundle is. */
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
+
+const STORED_SCHEMA = statement<StoredSchema>("stored_schema", import.meta.url);
 
 export interface Migration {
   tag: string;
@@ -82,26 +91,15 @@ export async function readSchema(sql: AnySql): Promise<StoredSchema> {
     select from pg_class join pg_namespace as space on space.oid = relnamespace
     where (nspname, relname) in (('sync', 'migrations'), ('sync', 'definitions'))`;
   if (tables.length < 2) return { applied: [], defined: [] };
-  const [schema] = await sql<StoredSchema[]>`
-    select coalesce(json_agg(json_build_object('tag', tag, 'hash', hash, 'appliedAt', applied_at::text, 'additive', additive)), '[]') as applied,
-      (select coalesce(json_agg(json_build_object('name', name, 'hash', hash, 'version', version)), '[]') from sync.definitions) as defined
-    from sync.migrations`;
+  const [schema] = await STORED_SCHEMA(sql);
   return schema ?? { applied: [], defined: [] };
 }
 
-/** Not a migration: programs must be able to read it before they know which migrations there are. */
-const LEDGER = `
-  create table if not exists sync.migrations
-    (tag text primary key, hash text not null, applied_at timestamptz not null default now(), additive boolean not null default false);
-  comment on table sync.migrations is 'The migrations that this database has.';
-  comment on column sync.migrations.tag is 'The name of the file, without its ending.';
-  comment on column sync.migrations.hash is 'The SHA-256 of the file.';
-  comment on column sync.migrations.applied_at is 'When it was applied.';
-  comment on column sync.migrations.additive is 'True where programs that do not know this migration may still use the database.'`;
+const CREATE_LEDGER = readSqlFile(new URL("sql/create_ledger.sql", import.meta.url));
 
 /** The first call creates the ledger. */
 export async function recordApplied(tx: TransactionSql, added: readonly Migration[]): Promise<void> {
-  if (added.length > 0) await runText(tx, LEDGER);
+  if (added.length > 0) await runText(tx, CREATE_LEDGER);
   for (const { tag, hash, additive } of added) {
     await tx`
       insert into sync.migrations (tag, hash, applied_at, additive) values (${tag}, ${hash}, now(), ${additive})`;

@@ -8,6 +8,7 @@ const LACKING_RIGHTS = statement<{ need: "sync" | "migrate"; lacking: string }>(
   "lacking_rights",
   import.meta.url,
 );
+const HIDING_TABLES = statement<HidingTable>("hiding_tables", import.meta.url);
 
 /**
  * Gives a role all that `docmirror worker` and the other commands need, and not the right to change a table: `docmirror migrate`,
@@ -61,14 +62,7 @@ export interface HidingTable {
 
 /** The tables from which this role may read, but not every row. With `quietly`, only in a session where nothing fails for it. */
 export async function findHidingTables(sql: AnySql, { quietly = false } = {}): Promise<HidingTable[]> {
-  return sql<HidingTable[]>`
-    select nspname || '.' || relname as table,
-      coalesce((select string_agg(polname, ', ' order by polname) from pg_policy where polrelid = relation.oid), '') as policies
-    from pg_class as relation join pg_namespace as space on space.oid = relnamespace
-    where nspname in ('mirror', 'sync', 'rollup', 'report') and relrowsecurity and row_security_active(relation.oid)
-      and has_table_privilege(relation.oid, 'select')
-      and not (${quietly} and current_setting('row_security') = 'off')
-    order by 1`;
+  return HIDING_TABLES(sql, { quietly });
 }
 
 /** What a person does about such tables. */

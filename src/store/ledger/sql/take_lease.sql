@@ -1,0 +1,7 @@
+-- Begins a term, where nobody has the lease. The session is that which ends with the process: one row, of nulls behind a pooler.
+update sync.leases as lease set term = term + 1, instance = :instance, pid = :pid, host = :host,
+  since = clock_timestamp(), renewed_at = clock_timestamp(), until = clock_timestamp() + :lastsMs * interval '1 millisecond',
+  backend_pid = session.pid, backend_start = session.backend_start
+from (values (1)) as one left join pg_stat_activity as session on session.pid = pg_backend_pid() and :hasSession
+where name = :name and not sync.is_held(lease)
+returning term
