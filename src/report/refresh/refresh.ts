@@ -64,6 +64,8 @@ export interface RefreshOptions extends RefreshSettings {
   reclassify?: boolean;
   /** Compares all facts with their builds. @default when a sync has ended, once in 20 hours */
   check?: boolean;
+  /** Somebody reads the expensive answers now: no part of the time is too much for them. @default false */
+  expensive?: boolean;
   /** Cancels the refresh; nothing is changed then. */
   signal?: AbortSignal;
   log?: Logger;
@@ -106,11 +108,15 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
   });
 }
 
-/** Says that runs have ended, or definitions changed, since the answers were computed, or that they never were. */
-export async function isReportBehind(sql: Sql): Promise<boolean> {
+/**
+ * Says that runs have ended, or definitions changed, since the answers were computed, or that they never were; with `expensive`, also
+ * that what the expensive ones read has changed since these were.
+ */
+export async function isReportBehind(sql: Sql, { expensive = false } = {}): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
       select from rollup.state where run_id = (${LAST_RUN(sql)}) and definition = (${DEFINITION(sql)})
+        and not (${expensive} and ${ARE_EXPENSIVE_BEHIND(sql)})
     ) as current`;
   return row?.current !== true;
 }
@@ -145,33 +151,44 @@ export async function mayRefresh(sql: Sql): Promise<boolean> {
 }
 
 /** One hash of all definitions that compute stored answers. When another one comes, all is computed again. */
-const DEFINITION = (sql: Sql | TransactionSql) =>
+const DEFINITION = (sql: AnySql) =>
   sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
 
 /** The newest run that ended. One that is under way may write more, so the next refresh reads its builds again. */
-const LAST_RUN = (sql: Sql | TransactionSql) =>
-  sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
+const LAST_RUN = (sql: AnySql) => sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
 
 /**
  * The moment before which everything has been read: the start of the newest good walk, once any walk was
  * whole. A walk that a wrong clock dated ahead of now covers only up to now.
  */
-const COVERED_THROUGH = (sql: TransactionSql) => sql`
+const COVERED_THROUGH = (sql: AnySql) => sql`
   select least(started_at, now()) from sync.walks
   where resource = 'build' and is_good and finished_at is not null
     and exists (select from sync.walks where resource = 'build' and walk = 'whole')
   order by run_id desc limit 1`;
 
+/** Grows with each statement that changed a record. */
+const REVISION = (sql: AnySql) => sql`select coalesce(sum(revision), 0)::bigint from sync.revisions`;
+
+/** A record has changed, or another hour has been read, since they were computed. */
+const ARE_EXPENSIVE_BEHIND = (sql: AnySql) => sql`(
+  dear_refreshed_at is null or dear_revision <> (${REVISION(sql)})
+    or coalesce((${COVERED_THROUGH(sql)}) >= (select max(hour) + interval '1 hour' from rollup.backlog), false))`;
+
 type State = { run_id: number; source_timezone: string; stuck_after_s: number } & Record<
-  "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
+  | "is_redefined"
+  | "are_expensive_behind"
+  | "are_expensive_due"
+  | "is_check_due"
+  | "is_ahead_over"
+  | "is_calendar_over",
   boolean
 >;
 
 const READ_STATE = (tx: TransactionSql) => tx<State[]>`
   select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
-    dear_refreshed_at is null
-      or (dear_revision <> (${REVISION(tx)}) or (${COVERED_THROUGH(tx)}) >= (select max(hour) + interval '1 hour' from rollup.backlog))
-      and now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s' as is_expensive_due,
+    ${ARE_EXPENSIVE_BEHIND(tx)} as are_expensive_behind,
+    coalesce(now() - dear_refreshed_at >= ${EXPENSIVE_SHARE}::int * dear_took_s * interval '1 s', true) as are_expensive_due,
     exists (
       select from sync.runs
       where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id
@@ -183,12 +200,9 @@ const READ_STATE = (tx: TransactionSql) => tx<State[]>`
     ) as is_calendar_over
   from rollup.state where id = 1`;
 
-/** Grows with each statement that changed a record. */
-const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::bigint from sync.revisions`;
-
 async function refresh(
   tx: TransactionSql,
-  { keepsSettings = false, reclassify = false, check, ...given }: RefreshOptions,
+  { keepsSettings = false, reclassify = false, expensive = false, check, ...given }: RefreshOptions,
 ): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
   await runText(tx, TRANSACTION_SETTINGS);
   await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
@@ -223,7 +237,7 @@ async function refresh(
           isAheadOver: before.is_ahead_over,
           isCalendarOver: before.is_calendar_over,
         });
-  if (isFull || before?.is_expensive_due || repaired) {
+  if (isFull || repaired || (before?.are_expensive_behind && (expensive || before.are_expensive_due))) {
     const from = performance.now();
     for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
     const tookS = (performance.now() - from) / 1000;

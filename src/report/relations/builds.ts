@@ -159,7 +159,7 @@ export const BUILD_RELATIONS = {
   backlog: declareRelation({
     answers:
       "How many builds wait or work at a time? One row per UTC hour from the first build to the last " +
-      "hour that a sync has covered. It is of freshness.expensive_refreshed_at.",
+      "hour that a sync has covered.",
     columns: {
       hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
       open_min:

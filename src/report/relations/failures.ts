@@ -204,8 +204,7 @@ export const FAILURE_RELATIONS = {
   time_to_recover: declareRelation({
     answers:
       "How long until builds succeed again? One row for all streaks of failures, and one for each " +
-      "project, type and month, and for each two or three of them. It is of " +
-      "freshness.expensive_refreshed_at.",
+      "project, type and month, and for each two or three of them.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",
@@ -298,7 +297,7 @@ export const FAILURE_RELATIONS = {
   incident_hours: declareRelation({
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +
-      "own rates predict. It is of freshness.expensive_refreshed_at.",
+      "own rates predict.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",

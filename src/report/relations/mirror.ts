@@ -32,8 +32,7 @@ export const MIRROR_RELATIONS = {
       last_whole_at: "When the last whole walk ended; null where there is none.",
       last_attempt_at: "When the last walk began, however it ended.",
       is_whole: "True when the last walk that ended was a good one.",
-      records:
-        "Records that the service still has, as of expensive_refreshed_at: several refreshes within minutes count them once.",
+      records: "Records that the service still has, as of expensive_refreshed_at.",
       deleted_records: "Records that it no longer has, of the same moment.",
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
@@ -73,7 +72,8 @@ export const MIRROR_RELATIONS = {
         "When the first whole walk of its list ended, of those that are still in walks: what has a later first_seen_at came since then; " +
         "what has an earlier one may have been there for years. Null before that walk.",
       expensive_refreshed_at:
-        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours, backlog, and records here.",
+        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours and what leaves them " +
+        "out, backlog, and records here. `docmirror report` and `docmirror sql` compute them first where their role may.",
     },
     key: ["resource"],
     order: ["resource"],

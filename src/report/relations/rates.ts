@@ -110,6 +110,7 @@ export const RATE_RELATIONS = {
       "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
       "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
       "classes in error_rules.",
+    isExpensive: true,
     columns: {
       day: "The UTC day on which the builds were triggered.",
       finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
