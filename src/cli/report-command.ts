@@ -152,7 +152,8 @@ async function print(
   hasBom: boolean | undefined,
 ): Promise<void> {
   const { columns } = question;
-  const time = tx(readsExpensive(relation) ? EXPENSIVE_TIME : "refreshed_at");
+  // The rows of freshness have both.
+  const time = tx(relation !== "freshness" && readsExpensive(relation) ? EXPENSIVE_TIME : "refreshed_at");
   const [computed] = await tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts, hasBom, answer }, out);

@@ -27,14 +27,15 @@ export const RATE = {
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
   succeeded: "Finished builds that succeeded.",
   failed: "Finished builds that failed.",
-  success_rate:
-    "succeeded / finished, 0 to 1. Do not average it: divide sums. This and the other rates are null where nothing finished.",
-  success_rate_low: "Lower end of the 95 % Wilson interval of success_rate; few builds give a wide one.",
-  success_rate_high: "Upper end of that interval.",
+  success_rate: "succeeded / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
+  success_rate_low:
+    "Lower end of the 95 % Wilson interval of success_rate; null where nothing finished. Few builds give a wide one.",
+  success_rate_high: "Upper end of that interval; null where nothing finished.",
 } as const;
 
 export const PROJECT_MEAN = {
-  success_rate_project_mean: "The mean of the projects' success rates, without the unknown project.",
+  success_rate_project_mean:
+    "The mean of the projects' success rates, without the unknown project; null where none has one.",
 } as const;
 
 export const UNFINISHED = {
@@ -53,7 +54,7 @@ export const COVERAGE = {
     "The service may still close its stuck builds, and then the rate changes: see stuck. False for the first " +
     "day, of which the service may list a part only, so a first week or month is not complete either.",
   is_covered:
-    "False where no sync has read the build list since the day began. Counts are then null, not 0, except for known builds.",
+    "False where no sync has read the build list since the day began. Counts are then null, not 0, unless builds are known.",
 } as const;
 
 export const STUCK = {
@@ -65,7 +66,7 @@ export const STUCK = {
 /** For rows of all failures with something in common, such as their class. */
 export const failureColumns = (common: string) =>
   ({
-    example: "The error line of the newest of them.",
+    example: "The error line of the newest of them; null where there is none.",
     failures: `Failed builds of this ${common}.`,
     failure_share: "Their share of all failures, 0 to 1.",
     projects: "Projects with such a failure, without the unknown one.",

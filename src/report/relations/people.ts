@@ -10,9 +10,9 @@ export const PEOPLE = {
     answers: "Who has an account? One row per user of the service.",
     columns: {
       user_id: "The user's id.",
-      username: "The login.",
-      first_name: "The first name, as sent.",
-      last_name: "The last name, as sent.",
+      username: "The login; null where none is sent.",
+      first_name: "The first name, as sent: it may be empty or null.",
+      last_name: "The last name, as sent: it may be empty or null.",
       last_login_at: "Read in the source zone; null where it is not known.",
       is_deleted: "Whether the mirror found it deleted.",
       first_seen_at: "When the mirror first saw it.",
