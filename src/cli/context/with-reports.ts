@@ -122,7 +122,8 @@ type Behind = { readonly what: string; readonly at?: string } | null;
 
 /**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
- * killed run, and with `expensive` those that are older than a record. Where this role may not refresh them, or another session keeps it from that, a warning is logged and the old answers are used. Returns
+ * killed run, and with `expensive` those that are older than a record. Where this role may not refresh them, or another session
+ * keeps it from that, a warning is logged and the old answers are used. Returns
  * whether the answers are those of the last run now. Throws what `refreshReport` throws, and
  * SchemaVersionError.
  */

@@ -1,7 +1,16 @@
 import { integer } from "drizzle-orm/pg-core";
 import { moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, REFERENCE, SERIES_COLUMNS, TYPE, VERSION } from "./column-sentences.ts";
+import {
+  COVERAGE,
+  DELETED_AT,
+  NONE_SENT,
+  PROJECT,
+  REFERENCE,
+  SERIES_COLUMNS,
+  TYPE,
+  VERSION,
+} from "./column-sentences.ts";
 
 /** The builds that were open at the start of an hour; hours without any have no row. */
 export const backlog = rollup.table("backlog", {
@@ -20,7 +29,7 @@ export const BUILD_RELATIONS = {
       project_name: "The project's name.",
       version_id: "Key of dim_versions; '-1' where the version is not known.",
       version_slug: VERSION.version_slug,
-      version_name: "The version's name as its repository spells it; null where none is sent.",
+      version_name: `The version's name as its repository spells it; ${NONE_SENT}.`,
       ...TYPE,
       is_main: "Whether it is of the main documentation: html of its project's default version.",
       state:
@@ -70,7 +79,7 @@ export const BUILD_RELATIONS = {
       error_line:
         "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
+      deleted_at: DELETED_AT,
       is_settled:
         "False while the build is open and not stuck, whatever its state, or without one; days and weeks are complete " +
         "without such builds. A stuck build counts as settled, although the service may still close it.",

@@ -1,4 +1,10 @@
-/** The sentences of columns that several relations of schema `report` have. */
+/** The sentences of columns that several relations of schema `report` have, and pieces of them. */
+export const NONE_SENT = "null where none is sent";
+export const NOT_SENT = "null where that is not sent";
+export const FIRST_SEEN_AT =
+  "When the mirror first saw it. Up to known_since of its list, in freshness, that says nothing of when it was made.";
+export const DELETED_AT = "When the mirror found it deleted; null while it exists.";
+
 export const PROJECT = {
   project_id: "The project's id; '-1' where the build's project is not in the mirror.",
   project_slug: "The project's slug; '(unknown)' where it is not in the mirror.",

@@ -2,6 +2,7 @@ import { bigint, text } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
 import { rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
+import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, PROJECT } from "./column-sentences.ts";
 
 export const resources = rollup.table("resources", {
   resource: text().primaryKey(),
@@ -51,7 +52,8 @@ export const MIRROR_RELATIONS = {
       facts_repaired:
         "Facts that this comparison found wrong, and computed again; null without one. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
-        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk, and in other rows.",
+        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. " +
+        "Null before the first whole walk, and in other rows.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh; null in other rows.",
       refreshed_run_id:
@@ -216,6 +218,31 @@ export const MIRROR_RELATIONS = {
     time: { column: "observed_at", span: "moment" },
     order: ["observed_at desc", "change_id desc", "field"],
     answer: ["project_slug", "observed_at", "kind", "field", "before", "after"],
+  }),
+  files: declareRelation({
+    answers:
+      "Which files of documentation does the service list, and what came of their pages? One row per file, deleted ones too. " +
+      "`docmirror sync --content` asks for pages; without it the last six columns are null.",
+    columns: {
+      file_id: "The file's id.",
+      ...PROJECT,
+      path: `Its path within the documentation; ${NONE_SENT}.`,
+      name: `The name of its page; ${NONE_SENT}.`,
+      url: `The address of its page; ${NONE_SENT}.`,
+      is_deleted: "True when the service no longer has it.",
+      first_seen_at: FIRST_SEEN_AT,
+      deleted_at: DELETED_AT,
+      version_slug: "The slug of the version that its address names, or null.",
+      http_status: "That of the last reply; null where none came.",
+      reason: "Why that gave no page; null where it did, or where the page is unchanged.",
+      title: "The title of the page; null where it has none.",
+      fetched_at: "When its present content came; null where none did.",
+      asked_at: "When its page was last asked for; null where it never was.",
+    },
+    key: ["file_id"],
+    order: ["project_slug", "project_id", "path", "file_id"],
+    answer: ["project_slug", "path", "http_status", "title", "is_deleted", "reason"],
+    resource: "file",
   }),
   muted_projects: declareRelation({
     answers: "Of which projects is no notice noted? One row per project that is muted now.",
