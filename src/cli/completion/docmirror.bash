@@ -420,7 +420,7 @@ _docmirror() {
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
-    'report 0') kind=words words='dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes muted_projects data_dictionary' ;;
+    'report 0') kind=words words='dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes files muted_projects data_dictionary' ;;
     'sql 0') kind=other ;;
     'backup 0') kind=files ;;
     'restore 0') kind=files ;;

@@ -285,7 +285,7 @@ _docmirror() {
             '--html=[write the report page as files instead; an older one in the folder is replaced]: :_directories' \
             '--with-people[with --html\: with the names of maintainers]' \
             '--help[shows the help]' \
-            '1: :(dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes muted_projects data_dictionary)' ;;
+            '1: :(dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes files muted_projects data_dictionary)' ;;
         sql)
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \

@@ -131,6 +131,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   appeared: "is new",
   vanished: "is missing",
   type_changed: "has another type",
+  unsteady: "differs from reply to reply, so each reading takes it for a change",
 };
 
 interface ChangeRow {
@@ -160,7 +161,9 @@ export const drift = block({
         html`${field === "" ? "The list" : html`<code>${foreign(field, 60)}</code>`} of
         ${foreign(`${resource}s`, 40)} ${wordsOf(CHANGES, kind)}`,
         observed_at,
-        detail === null ? "" : foreign(detail, 120),
+        kind === "unsteady"
+          ? html`<code>DOCMIRROR_IGNORED_FIELDS=${foreign(`${resource}.${field}`, 100)}</code> leaves it out of comparison and history`
+          : foreign(detail ?? "", 120),
       ],
       now,
     }),
