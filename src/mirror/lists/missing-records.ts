@@ -24,6 +24,7 @@ import type { IdSet } from "../walk/id-set.ts";
 
 type Unsettled = Pick<Unfinished, "deletions" | "waiting">;
 
+const OPEN_ENDS = statement<OpenEnds>("open_ends", import.meta.url);
 const COUNT_NOTED = statement<{ waiting: number; hidden: number; due: number }>(
   "count_noted",
   import.meta.url,
@@ -52,6 +53,33 @@ export interface MissingFacts {
   /** The time for which whole walks must miss what is held back before its details are asked for; "never": a person decides. */
   deleteHeldAfterMs: number | "never";
   allowMassDelete: boolean;
+  /** As they were before the walk is closed. */
+  ends: Pick<OpenEnds, "missing" | "restored">;
+}
+
+/** The facts of earlier walks that the end of a whole walk may settle. On most nights there are none. */
+export interface OpenEnds {
+  /** Missing records that are noted. */
+  missing: number;
+  /** Records and holes in quarantine. */
+  refused: number;
+  /** The last remembered page; null where there is none. */
+  lastPage: number | null;
+  /**
+   * The records that were deleted and came back since the run in which the walk began: that may have passed their places before.
+   */
+  restored: string[];
+}
+
+/** All of it with one statement. */
+export async function findOpenEnds(
+  tx: TransactionSql,
+  resource: Resource,
+  beganRunId: number,
+): Promise<OpenEnds> {
+  const [ends] = await OPEN_ENDS(tx, { resource, beganRunId });
+  if (!ends) throw new Error("a select without a table gave no row");
+  return ends;
 }
 
 /**
@@ -64,12 +92,13 @@ export interface MissingFacts {
  * stored before it began (`known`) the ones that it did not see (`missing`).
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
-  const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
-  const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
+  const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs, ends } = facts;
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
-  const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
+  const isAnyNoted = ends.missing > 0;
+  const keptSeen = isAnyNoted ? await forgetSeen(tx, resource, seen, beganRunId) : 0;
+  const [noted] = isAnyNoted ? await COUNT_NOTED(tx, { resource, heldForMs, noticedAt }) : [];
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
-  const back = await findRestored(tx, resource, beganRunId);
+  const back = new Set(ends.restored);
   for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
@@ -130,15 +159,6 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
-/** The records that were deleted and came back since a run: a walk that began in it may have passed their places before. */
-async function findRestored(tx: TransactionSql, resource: Resource, runId: number): Promise<Set<string>> {
-  const rows = await tx<{ id: string }[]>`
-    select record_id as id from mirror.changes
-    where resource = ${resource} and kind = 'restored' and run_id >= ${runId}::bigint
-      and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${runId}::bigint)`;
-  return new Set(rows.map(({ id }) => id));
-}
-
 /**
  * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
  * ids, because a clock may be wrong, but for those that are `back` since.
@@ -149,30 +169,36 @@ async function* liveIds(
   beganRunId: number,
   back: ReadonlySet<string>,
 ): AsyncGenerator<Record<"older" | "newer", string[]>> {
-  // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
-  // a first night, would sort the table for each of them.
-  await tx`set local enable_seqscan = off`;
-  await tx`set local enable_bitmapscan = off`;
   const { table } = RECORD_TABLES[resource];
+  let isByKey = false;
   for (let last: string | null = ""; last !== null; ) {
-    const [row]: { ids: string; last: string | null }[] = await composed(tx)`
+    const [row]: { ids: string; last: string | null; rows: number }[] = await composed(tx)`
       select json_build_object(
           'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
           'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
-        )::text as ids, max(id) as last
+        )::text as ids, max(id) as last, count(*) as rows
       from (
         select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
           ${isListed(resource)} as is_listed
         from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
       ) as listed`;
-    last = row?.last ?? null;
-    if (!row || last === null) continue;
+    if (!row || row.rows === 0) break;
+    last = row.rows < WINDOW ? null : row.last;
+    // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
+    // a first night, would sort the table for each of them.
+    if (last !== null && !isByKey) isByKey = await readByKey(tx, true);
     const { older, newer } = JSON.parse(row.ids) as Record<"older" | "newer", string[]>;
     const isBack = (id: string) => back.has(id);
     yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
   }
-  await tx`set local enable_bitmapscan to default`;
-  await tx`set local enable_seqscan to default`;
+  if (isByKey) await readByKey(tx, false);
+}
+
+/** Keeps the planner of this transaction from whole tables, or no longer. */
+async function readByKey(tx: TransactionSql, isByKey: boolean): Promise<boolean> {
+  const may = isByKey ? "off" : "on";
+  await tx`select set_config('enable_seqscan', ${may}, true), set_config('enable_bitmapscan', ${may}, true)`;
+  return isByKey;
 }
 
 /** The rows that a list need not show, as of deleted records, and that a walk saw: they went, or came back, while it read. */

@@ -6,7 +6,7 @@ import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** True for a list that is read at its head. Counting its records must not read every row. */
-const isCounted = (resource: Resource) => resource === "build";
+export const isCounted = (resource: Resource) => resource === "build";
 
 /** Changes the count of live records, in the transaction that adds, restores or retires them. */
 export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
