@@ -7,7 +7,6 @@ import {
   findLastJoinedRun,
   findServiceGap,
   findUnexplainedDeficit,
-  startWalk,
   type WalkCounts,
 } from "../../store/ledger/run-ledger.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
@@ -84,14 +83,11 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   const { sql, clock, runId, patience } = run;
   const { resource, listPath, search, roundDays } = list.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
-  await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const { gap, unexplained, joinedRunId } = await patience("find the last count", async () => ({
     gap: await findServiceGap(sql, resource),
     unexplained: await findUnexplainedDeficit(sql, resource),
     joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0,
   }));
-  const size = search.pageSize ?? list.pageSize;
-  const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const missing = collectUnshown(run, list);
   const seen = createIdSet();
   /** The sum of the readings, the searches and the part of the round. */
@@ -110,7 +106,10 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     beyondEnd: null as number | null,
   };
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
-  const limitOf = ({ cap }: Head) => Math.max(LEAST_SEARCHED, Math.min(largest, cap));
+  const limitOf = async ({ cap }: Head) => {
+    const largest = await findPageSize(list.sizes, search.pageSize ?? list.pageSize, resource);
+    return Math.max(LEAST_SEARCHED, Math.min(largest, cap));
+  };
 
   async function reading(): Promise<HeadReading> {
     soFar.readings += 1;
@@ -159,7 +158,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   }
 
   async function searching(head: Head, top: Border): Promise<HeadReading> {
-    const limit = limitOf(head);
+    const limit = await limitOf(head);
     const most = Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE));
     const budget = Math.min(soFar.budget, most);
     await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
@@ -196,7 +195,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const part = await readRound(run, list, {
       days: roundDays,
       counted: head.counted,
-      limit: limitOf(head),
+      limit: await limitOf(head),
       counts: soFar.counts,
       seen,
       head: head.first,
@@ -260,7 +259,6 @@ async function readOnce(
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
-  const largest = await patience("find the page size", () => findPageSize(sql, list.pageSize, resource));
   const course = beginCourse(run, list);
   // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
   const source = createPageSource({ client, resource, lookAhead: 0, signal });
@@ -303,9 +301,10 @@ async function readOnce(
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
       last = isJoined ? toDatedPage(page, facts.beyond) : null;
+      if (join.isJoined()) return walk.stop();
       // A head of one page is the rule. The longer it is, the more is probably left.
+      const largest = await findPageSize(list.sizes, list.pageSize, resource);
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
-      if (join.isJoined()) walk.stop();
     },
     async accept(page) {
       if (page.seq > 0) return true;

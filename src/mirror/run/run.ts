@@ -15,7 +15,6 @@ import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { noteDropped } from "../lists/note-dropped.ts";
-import { findPageSize } from "../lists/page-sizes.ts";
 import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
@@ -126,11 +125,11 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
       replicaLagMs,
       maxDetails: MAX_OPEN_BUILDS,
       maxStuck: MAX_OPEN_BUILDS,
-      pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+      pageSize: settings.pageSize,
     });
     const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
-    const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
-    unfinished.open_builds = Math.max(polled.unsettled, due);
+    const count = () => patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+    unfinished.open_builds = Math.max(polled.unsettled, polled.due === 0 ? 0 : await count());
     unfinished.waiting += polled.waiting;
   }
   const { unsettled, ...references } = await repairReferences(run);

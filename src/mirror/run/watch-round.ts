@@ -6,7 +6,6 @@ import { ageMs } from "../../base/clock.ts";
 import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
-import { findPageSize } from "../lists/page-sizes.ts";
 import type { WalkPlan } from "../lists/plan.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
@@ -92,7 +91,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const polled = await followOpenBuilds(run, {
     stuckAfterMs,
     replicaLagMs,
-    pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+    pageSize: settings.pageSize,
     maxDetails: room,
     maxStuck: MAX_STUCK,
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),

@@ -10,7 +10,7 @@ import type { Lease } from "./leases.ts";
 
 const START_RUN = statement<{ runId: number; interrupted: number[] }>("start_run", import.meta.url);
 const FINISH_RUN = statement("finish_run", import.meta.url);
-const START_WALK = statement("start_walk", import.meta.url);
+const START_WALKS = statement("start_walks", import.meta.url);
 const RESUMABLE_WALKS = statement<ResumableWalk>("resumable_walks", import.meta.url);
 const COUNT_GAPS = statement<CountGap>("count_gaps", import.meta.url);
 const SAVE_WALK = statement("save_walk", import.meta.url);
@@ -117,21 +117,21 @@ export interface WalkStart {
 }
 
 /**
- * Opens the row of a walk, or opens it again for a second reading of the list in the same run. A resumed walk
+ * Opens the rows of walks, or opens them again for a second reading of the list in the same run. A resumed walk
  * keeps its checkpoint until it has a newer one, because this run may die before. Safe to repeat.
  */
-export async function startWalk(
+export async function startWalks(
   sql: Sql | TransactionSql,
   runId: number,
-  resource: Resource,
+  resources: readonly Resource[],
   { startedAt, beganRunId }: WalkStart,
   counts: WalkCounts,
   from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
-  await START_WALK(sql, {
+  await START_WALKS(sql, {
     ...counts,
     runId,
-    resource,
+    resources,
     startedAt,
     beganRunId,
     checkpoint: from && JSON.stringify(from.checkpoint),

@@ -12,7 +12,7 @@ import {
   type RunTotals,
   saveProgress,
   startRun,
-  startWalk,
+  startWalks,
   type WalkCounts,
 } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
@@ -50,7 +50,7 @@ const finish = (
 };
 async function startBuilds(hour = 1): Promise<number> {
   const { runId } = await openRun(sql, "full", at(hour));
-  await startWalk(sql, runId, "build", from(runId, at(hour)), none, null);
+  await startWalks(sql, runId, ["build"], from(runId, at(hour)), none, null);
   return runId;
 }
 const END = {
@@ -130,7 +130,7 @@ test.each([
 describe("a walk", () => {
   test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
     const runId = await startBuilds();
-    await startWalk(sql, runId, "user", from(runId, at(1)), none, null);
+    await startWalks(sql, runId, ["user"], from(runId, at(1)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
     await saveProgress(sql, runId, "build", counts, {
@@ -152,7 +152,7 @@ describe("a walk", () => {
     // A run that came to no walk leaves it as it was; one that began it anew does not.
     const later = await openRun(sql, "full", at(3));
     expect(await findResumableWalks(sql, at(0), at(9))).toHaveLength(1);
-    await startWalk(sql, later.runId, "build", from(later.runId, at(3)), none, null);
+    await startWalks(sql, later.runId, ["build"], from(later.runId, at(3)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe("a walk", () => {
     const end = { ...END, totalCount: 60, unstored: null };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
-      await startWalk(sql, runId, resource, from(runId, at(1)), none, null);
+      await startWalks(sql, runId, [resource], from(runId, at(1)), none, null);
       await saveProgress(sql, runId, resource, counts, {
         checkpoint,
         at: at(2),
