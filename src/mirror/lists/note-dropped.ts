@@ -25,6 +25,8 @@ export async function noteDropped(
 ): Promise<Partial<Record<Resource, WalkSummary>>> {
   const at = startedAt.toISOString();
   const gone = [...absent, ...leftOut];
+  const known = await patience("find the lists that are gone", () => findDropped(sql));
+  if (gone.length + known.length === 0) return {};
   return patience("note the lists that are gone", () =>
     withTransaction(sql, async (tx) => {
       const before = await findDropped(tx);

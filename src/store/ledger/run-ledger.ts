@@ -6,7 +6,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
-import type { Lease } from "./leases.ts";
+import { type Lease, lostLease } from "./leases.ts";
 
 const START_RUN = statement<{ runId: number; interrupted: number[] }>("start_run", import.meta.url);
 const FINISH_RUN = statement("finish_run", import.meta.url);
@@ -61,16 +61,18 @@ export async function startRun(
   sql: Sql,
   kind: RunKind,
   startedAt: string,
-  lease: Pick<Lease, "term" | "assertHolds">,
-  assertMayRun: (tx: TransactionSql) => Promise<void> = async () => {},
+  { term }: Pick<Lease, "term">,
+  assertMayRun?: (tx: TransactionSql) => Promise<void>,
 ): Promise<{ runId: number; interrupted: number[] }> {
+  const start = async (of: AnySql) => {
+    const [run] = await START_RUN(of, { kind, startedAt, term, pid: process.pid, host: hostname() });
+    if (!run) throw lostLease("run");
+    return run;
+  };
+  if (!assertMayRun) return start(sql);
   return withTransaction(sql, async (tx) => {
     await assertMayRun(tx);
-    await lease.assertHolds(tx);
-    const { term } = lease;
-    const [run] = await START_RUN(tx, { kind, startedAt, term, pid: process.pid, host: hostname() });
-    if (!run) throw new Error("the run got no id");
-    return run;
+    return start(tx);
   });
 }
 
