@@ -1,7 +1,7 @@
 import { counted as countedAs } from "../../base/text.ts";
 import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
-import { countHeld, countRows, countShown, isCounted, setLive } from "../load/live-count.ts";
+import { countListed, countRows, isCounted, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countRefused, countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
@@ -46,22 +46,21 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
       let lost: string | null = null;
       let unstored = head?.causes?.unstored ?? null;
       let deficit = head?.causes ? head.causes.unexplained + head.causes.unstored : null;
-      /** The records that the list should show and those of them that are held back, as far as the walk knows them. */
-      let shownHere: number | null = null;
-      let heldHere = head?.causes?.held;
+      let here: Awaited<ReturnType<typeof countListed>> | null = null;
       if (outcome.walk === "whole") {
         const { ends, ...missing } = await closeWhole(tx, run, list, reading, finishedAt);
         if (memory && ends.lastPage !== null && ends.lastPage >= memory.pages)
           await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
-        const isAnyMissing = ends.missing + missing.missing > 0;
-        if (!isAnyMissing && !isCounted(resource)) shownHere = missing.live;
-        heldHere = isAnyMissing ? await countHeld(tx, resource) : 0;
+        // Where no record is missing, the walk has counted them itself.
+        const isCountedHere = ends.missing + missing.missing === 0 && !isCounted(resource);
+        here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
         held = missing.held;
         unstored = seen.size - missing.met;
         lost = await describeLost(tx, resource, seen, unstored);
       } else await forgetSeen(tx, resource, seen);
       if ((memory || isRead) && counted !== null) {
-        deficit = beyondMoves(counted - (shownHere ?? (await countShown(tx, resource))), moved);
+        here ??= await countListed(tx, resource);
+        deficit = beyondMoves(counted - here.shown, moved);
         if (unstored === null) {
           const { named, nameless } = await countUnstored(tx, resource);
           unstored = named + nameless;
@@ -83,7 +82,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         unstored,
         deficit,
         gap: outcome.walk === "whole" ? shown?.gap : head?.causes,
-        held: heldHere,
+        held: outcome.walk === "whole" ? here?.held : head?.causes?.held,
         night: head?.night ?? undefined,
         search: head?.search ?? undefined,
         readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),

@@ -3,6 +3,7 @@
  * stay missing until a walk shows them again, or their details answer that they are gone. Too many at once are held back:
  * nobody asks for their details, and their list is taken to show them, until `held_until`.
  */
+import type { SQL } from "drizzle-orm";
 import type { Clock } from "../../base/clock.ts";
 import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -11,20 +12,20 @@ import {
   type AnySql,
   compose,
   composed,
+  runStatement,
   type Sql,
   statement,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
 import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { countShown, isListed } from "../load/live-count.ts";
+import { countListed, isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
 
 type Unsettled = Pick<Unfinished, "deletions" | "waiting">;
 
-const OPEN_ENDS = statement<OpenEnds>("open_ends", import.meta.url);
 const COUNT_NOTED = statement<{ waiting: number; hidden: number; due: number }>(
   "count_noted",
   import.meta.url,
@@ -54,7 +55,7 @@ export interface MissingFacts {
   deleteHeldAfterMs: number | "never";
   allowMassDelete: boolean;
   /** As they were before the walk is closed. */
-  ends: Pick<OpenEnds, "missing" | "restored">;
+  ends: OpenEnds;
 }
 
 /** The facts of earlier walks that the end of a whole walk may settle. On most nights there are none. */
@@ -69,17 +70,30 @@ export interface OpenEnds {
    * The records that were deleted and came back since the run in which the walk began: that may have passed their places before.
    */
   restored: string[];
+  first: IdWindow;
 }
 
-/** All of it with one statement. */
+/** All of it, and the first ids of the list, with one statement. */
 export async function findOpenEnds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
 ): Promise<OpenEnds> {
-  const [ends] = await OPEN_ENDS(tx, { resource, beganRunId });
-  if (!ends) throw new Error("a select without a table gave no row");
-  return ends;
+  const [row] = await composed(tx)<Omit<OpenEnds, "first"> & IdWindow>`
+    select
+      (select count(*) from sync.missing_records where resource = ${resource}) as missing,
+      (select count(*) from sync.quarantine where resource = ${resource} and resolved_at is null) as refused,
+      (select max(seq) from sync.pages where resource = ${resource}) as "lastPage",
+      array(
+        select record_id from mirror.changes
+        where resource = ${resource} and kind = 'restored' and run_id >= ${beganRunId}::bigint
+          and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${beganRunId}::bigint)
+      ) as restored,
+      listed.*
+    from (${idWindow(resource, beganRunId, "")}) as listed`;
+  if (!row) throw new Error("a count gave no row");
+  const { ids, last, rows, ...ends } = row;
+  return { ...ends, first: { ids, last, rows } };
 }
 
 /**
@@ -98,8 +112,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const keptSeen = isAnyNoted ? await forgetSeen(tx, resource, seen, beganRunId) : 0;
   const [noted] = isAnyNoted ? await COUNT_NOTED(tx, { resource, heldForMs, noticedAt }) : [];
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
-  const back = new Set(ends.restored);
-  for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId, ends)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
     const olderMet = countSeen(older);
@@ -115,7 +128,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   // Records that an earlier walk missed, and that wait for their details, are not new.
   const fresh = missing - (waiting - keptSeen) - (waitsMs === null ? 0 : due);
   const isHeld = fresh > mostMissing(known, facts);
-  for await (const { older } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older } of liveIds(tx, resource, beganRunId, ends)) {
     const unseen = older.filter((id) => !seen.has(id));
     await NOTE_MISSING(tx, { resource, runId, unseen, noticedAt, isHeld, waitsMs });
   }
@@ -159,37 +172,49 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
+/** Ids of a table in their order, as one row of JSON, because rows cost the driver more than ids. `last` is the last one of them. */
+interface IdWindow {
+  ids: string;
+  last: string | null;
+  rows: number;
+}
+
+const idWindow = (resource: Resource, beganRunId: number, after: string): SQL => {
+  const { table } = RECORD_TABLES[resource];
+  return compose`
+    select json_build_object(
+        'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
+        'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
+      )::text as ids, max(id) as last, count(*) as rows
+    from (
+      select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
+        ${isListed(resource)} as is_listed
+      from ${table} where ${table.id} > ${after} order by ${table.id} limit ${WINDOW}
+    ) as listed`;
+};
+
 /**
- * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
- * ids, because a clock may be wrong, but for those that are `back` since.
+ * In windows. `older`: those that existed when the walk began, by run ids, because a clock may be wrong, but for those that were restored
+ * since.
  */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
-  back: ReadonlySet<string>,
+  { first, restored }: Pick<OpenEnds, "first" | "restored">,
 ): AsyncGenerator<Record<"older" | "newer", string[]>> {
-  const { table } = RECORD_TABLES[resource];
+  const back = new Set(restored);
+  const isBack = (id: string) => back.has(id);
   let isByKey = false;
-  for (let last: string | null = ""; last !== null; ) {
-    const [row]: { ids: string; last: string | null; rows: number }[] = await composed(tx)`
-      select json_build_object(
-          'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
-          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
-        )::text as ids, max(id) as last, count(*) as rows
-      from (
-        select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
-          ${isListed(resource)} as is_listed
-        from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
-      ) as listed`;
-    if (!row || row.rows === 0) break;
-    last = row.rows < WINDOW ? null : row.last;
+  for (let window: IdWindow | undefined = first; window && window.rows > 0; ) {
+    const { ids, last, rows }: IdWindow = window;
+    const { older, newer } = JSON.parse(ids) as Record<"older" | "newer", string[]>;
+    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
+    if (last === null || rows < WINDOW) break;
     // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
     // a first night, would sort the table for each of them.
-    if (last !== null && !isByKey) isByKey = await readByKey(tx, true);
-    const { older, newer } = JSON.parse(row.ids) as Record<"older" | "newer", string[]>;
-    const isBack = (id: string) => back.has(id);
-    yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
+    if (!isByKey) isByKey = await readByKey(tx, true);
+    [window] = await runStatement<IdWindow>(tx, idWindow(resource, beganRunId, last));
   }
   if (isByKey) await readByKey(tx, false);
 }
@@ -324,7 +349,7 @@ export function collectUnshown(
     async note({ newerThan, olderThan }, shown) {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
-      known ??= await patience("count builds", () => countShown(sql, "build"));
+      known ??= (await patience("count builds", () => countListed(sql, "build"))).shown;
       const inserted = await patience(
         "note missing builds",
         () => composed(sql)`

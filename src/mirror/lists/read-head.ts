@@ -3,12 +3,7 @@ import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
-import {
-  findLastJoinedRun,
-  findServiceGap,
-  findUnexplainedDeficit,
-  type WalkCounts,
-} from "../../store/ledger/run-ledger.ts";
+import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
@@ -83,11 +78,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   const { sql, clock, runId, patience } = run;
   const { resource, listPath, search, roundDays } = list.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
-  const { gap, unexplained, joinedRunId } = await patience("find the last count", async () => ({
-    gap: await findServiceGap(sql, resource),
-    unexplained: await findUnexplainedDeficit(sql, resource),
-    joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0,
-  }));
+  const { gap, unexplained, joinedRunId } = list.before;
   const missing = collectUnshown(run, list);
   const seen = createIdSet();
   /** The sum of the readings, the searches and the part of the round. */
@@ -99,6 +90,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
+    /** Missing records are noted. */
+    isAnyMissing: list.before.missing > 0,
     night: null as RoundNight | null,
     /** The gap of the service as it is known. */
     gap,
@@ -117,7 +110,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       counts: soFar.counts,
       seen,
       beyond: beyond(),
-      joinedRunId,
+      joinedRunId: joinedRunId ?? 0,
+      isAnyMissing: soFar.isAnyMissing || missing.noted > 0,
     });
     soFar.counts = head.counts;
     soFar.oldestAt = earlierOf(soFar.oldestAt, head.oldestAt);
@@ -207,6 +201,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     soFar.gap = part.gap ?? soFar.gap;
     const isSame =
       part.counts.inserted === inserted && part.counts.restored === restored && beyond() === before;
+    soFar.isAnyMissing ||= part.missing > 0;
     if (isSame && part.missing === 0) return judging(head, causes);
     // The list should show other records now.
     soFar.readings = 0;
@@ -215,7 +210,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 
   async function judging(head: Head, causes: CountCauses | null): Promise<HeadReading> {
     // A round of the watch has no way to let them go.
-    const stillHeld = search.isRepeated ? await patience("find what is held back", () => findHeld(sql)) : [];
+    const isAnyHeld = search.isRepeated && causes?.held !== 0;
+    const stillHeld = isAnyHeld ? await patience("find what is held back", () => findHeld(sql)) : [];
     const held = stillHeld.find((one) => one.resource === resource);
     const { night } = soFar;
     const why = missing.held ?? night?.reason ?? (held ? describeHeld(held) : null);
@@ -255,7 +251,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 async function readOnce(
   run: ListRun,
   list: ListOptions,
-  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number },
+  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number; isAnyMissing: boolean },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
@@ -296,7 +292,8 @@ async function readOnce(
         const lag = { runId, replicaLagMs: list.replicaLagMs };
         shown.newer = await patience("find a newer build", () => findNewerBuild(sql, lag, page));
       }
-      await patience("note builds that are there", () => forgetMissing(sql, resource, page.ids));
+      if (facts.isAnyMissing)
+        await patience("note builds that are there", () => forgetMissing(sql, resource, page.ids));
       await join.add(page);
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;

@@ -4,6 +4,7 @@ import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type {
   Checkpoint,
+  HeadFacts,
   ResumableWalk,
   ServiceGap,
   WalkCounts,
@@ -38,6 +39,8 @@ export interface ListOptions
   remembered: Promise<FirstPages> | null;
   onStart?: (size: number | undefined) => void;
   resume: ResumableWalk | null;
+  /** What a reading of the head goes by, as it was before the run. */
+  before: HeadFacts;
   allowMassDelete: boolean;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }

@@ -17,7 +17,7 @@ import { emptyCounts, type RunSummary } from "./summary.ts";
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingRun = ListRun & { abort: AbortController };
 
-interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete"> {
+interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before"> {
   walks: readonly WalkPlan[];
   settings: Pick<
     SyncSettings,
@@ -31,7 +31,7 @@ interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete"> {
 
 /** Runs the walks at the same time, and returns the first failure of upstream. Throws any other after all have ended. */
 export async function walkLists(run: WalkingRun, options: WalkListsOptions): Promise<UpstreamError | null> {
-  const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
+  const { walks, settings, allowMassDelete, before, resumable, resources, unfinished, onProgress } = options;
   const resumed = (resource: Resource) => resumable.find((walk) => walk.resource === resource) ?? null;
   const opened = await openWalks(run, options);
   const sizes = createPageSizes(run);
@@ -52,6 +52,7 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
         sizes,
         remembered: plan.kind === "full" && resumed(resource) === null ? opened.remembered : null,
         allowMassDelete,
+        before,
         lookAhead: lookAheadOf(settings.concurrency),
         ...(plan === scout ? { onStart } : { startSize: scout && found }),
         resume: resumed(resource),

@@ -36,24 +36,21 @@ export function isListed(resource: Resource): SQL {
   return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;
 }
 
-/** The live records that upstream's list should show. Where it is read at its head, only the first call counts every row. */
-export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
+/**
+ * The live records that upstream's list should show (`shown`), and those of them that are missing from it while their deletion is held
+ * back (`held`). Where it is read at its head, only the first call counts every row.
+ */
+export async function countListed(sql: AnySql, resource: Resource): Promise<{ shown: number; held: number }> {
   const { table } = RECORD_TABLES[resource];
   const live = isCounted(resource)
     ? compose`select ${lists.live} from ${lists} where ${lists.resource} = ${resource}`
     : liveRows(resource);
-  const [counted] = await composed(sql)<{ live: number | null; hidden: number }>`
-    select (${live}) as live, (
-      select count(*) from ${table} where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})) as hidden`;
-  return (counted?.live ?? (await countFirst(sql, resource))) - (counted?.hidden ?? 0);
-}
-
-/** Those of them that are missing from the list, while their deletion is held back. */
-export async function countHeld(sql: AnySql, resource: Resource): Promise<number> {
-  const { table } = RECORD_TABLES[resource];
-  const [row] = await composed(sql)<{ held: number }>`
-    select count(*) as held from ${table} where ${isListed(resource)} and ${table.id} in (${heldIds(resource)})`;
-  return row?.held ?? 0;
+  const countIn = (ids: SQL) =>
+    compose`select count(*) from ${table} where ${isListed(resource)} and ${table.id} in (${ids})`;
+  const [counted] = await composed(sql)<{ live: number | null; hidden: number; held: number }>`
+    select (${live}) as live, (${countIn(hiddenIds(resource))}) as hidden, (${countIn(heldIds(resource))}) as held`;
+  const { hidden, held } = counted ?? { hidden: 0, held: 0 };
+  return { shown: (counted?.live ?? (await countFirst(sql, resource))) - hidden, held };
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */

@@ -7,8 +7,8 @@ import { findBuildsReadSince } from "../../store/ledger/list-freshness.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
 import {
   describeCountGap,
+  findHeadFacts,
   findResumableWalks,
-  hasUnsettledDeficit,
   type WalkCounts,
 } from "../../store/ledger/run-ledger.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
@@ -64,6 +64,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const leftOut = (!options.resources && settings.leaveOut) || [];
   const plan = planRun({
     ...found,
+    hasUnsettledDeficit: found.before.isUnsettled,
     kind: options.kind ?? null,
     resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
     root,
@@ -84,6 +85,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     walks: plan.walks,
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
+    before: found.before,
     resumable: found.resumable,
     resources,
     unfinished,
@@ -143,7 +145,7 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
   const moment = (atMs: number) => new Date(atMs).toISOString();
   return {
     buildsReadSince: await findBuildsReadSince(sql),
-    hasUnsettledDeficit: await hasUnsettledDeficit(sql, "build"),
+    before: await findHeadFacts(sql, "build"),
     fullWalkSeconds: await estimateFullWalks(sql, settings),
     resumable: await findResumableWalks(
       sql,

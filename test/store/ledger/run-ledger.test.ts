@@ -4,9 +4,8 @@ import { LockedError } from "../../../src/base/errors.ts";
 import { withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   beatHeart,
-  findLastEndedWalk,
+  findHeadFacts,
   findResumableWalks,
-  findServiceGap,
   finishRun,
   finishWalk,
   type RunTotals,
@@ -181,7 +180,7 @@ describe("a walk", () => {
   });
 
   test("that measured the gap of the service last is found by its run, whatever the clock said; others aside", async () => {
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 0, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 0, repeated: 0 });
     const gaps = {
       8: { unshown: 8, repeated: 0 },
       2: { unshown: 2, repeated: 1 },
@@ -193,12 +192,12 @@ describe("a walk", () => {
       const end = { ...END, walk: walks[hour], gap: gaps[hour], finishedAt: at(hour + 1) };
       await finishWalk(sql, await startBuilds(hour), "build", end);
     }
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 1 });
-    expect(await findLastEndedWalk(sql, "build")).toMatchObject({ walk: "not_whole" });
-    expect(await findServiceGap(sql, "user")).toEqual({ unshown: 0, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 2, repeated: 1 });
+    expect(await findHeadFacts(sql, "build")).toMatchObject({ endedAt: "2024-05-15 05:00:00+00" });
+    expect((await findHeadFacts(sql, "user")).gap).toEqual({ unshown: 0, repeated: 0 });
     // A program of before has written all of it as one number.
     await finishWalk(sql, await startBuilds(9), "build", { ...END, walk: "whole", unstored: 3, deficit: 5 });
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 2, repeated: 0 });
   });
 });
 
