@@ -238,8 +238,20 @@ describe("doctor finds", { tags: ["long"] }, () => {
   it("that the service is down, after two tries", async () => {
     const { code, found, withStatus } = await diagnose({ "base-url": "http://127.0.0.1:1" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
-    expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
+    expect(found.service?.repair).toMatch(
+      /^check DOCMIRROR_BASE_URL .*; if it has moved: .*`docmirror migrate --service NEW_URL` once$/,
+    );
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
+  });
+
+  it("that the service may have moved where its address answers otherwise, and not where it refuses us", async () => {
+    const repairOf = async (status: number) => {
+      await using server = await startScriptedServer([{ status }, { status }]);
+      return (await diagnose({ "base-url": server.url.href })).found.service?.repair;
+    };
+    const moved = "if it has moved: ";
+    for (const status of [404, 410, 418]) expect(await repairOf(status)).toContain(moved);
+    for (const status of [401, 403, 429, 500, 503]) expect(await repairOf(status)).not.toContain(moved);
   });
 
   it("that something else answers at the base URL", async () => {
