@@ -110,6 +110,14 @@ export const STATUS: StatusDocument = {
     count: 1,
     first: [{ resource: "user", id: "…", noticed_at: "…Z", asked_at: "…Z" }],
   },
+  sizes: {
+    database_bytes: 0,
+    schema_bytes: { mirror: 0, report: 0, rollup: 0, sync: 0 },
+    logs_bytes: 0,
+    growth_bytes_per_day: 0,
+    limit_bytes: null,
+    days_left: null,
+  },
   next_runs: [{ job: "sync", cron: "17 2 * * *", timezone: "Etc/UTC", due_at: "…Z" }],
   schema: { state: "current", migrations: 17, missing: 0, unknown: 0, outdated: 0 },
   version: "1.0.0",
@@ -243,6 +251,8 @@ ${statusExample()}
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
   \`first\` has at most 20.
+- \`sizes\`: bytes of the database, of docmirror's schemas, and of the logs of builds (a part of \`mirror\`). \`growth_bytes_per_day\` is that of the syncs of 30 days, null
+  until they span seven. \`limit_bytes\` is \`DOCMIRROR_DATABASE_LIMIT\`, of the embedded Postgres the room on its disk, else null; \`days_left\` until then, null where it does not grow.
 - \`next_runs\`: when \`sync\`, \`watch\`, \`backup\` and \`export\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
   is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
 - \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,

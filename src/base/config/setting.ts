@@ -106,6 +106,10 @@ function mapped<T, U>(parse: Parse<T>, map: (value: T) => U): Parse<U> {
 export const megabytes = (min: number, max: number) =>
   mapped(whole(min, max), (value) => value * 1024 * 1024);
 
+/** Gigabytes, whole or not, as bytes. */
+export const gigabytes = (min: number, max: number) =>
+  mapped(decimal(min, max), (value) => Math.round(value * 1e9));
+
 /** Minutes, whole or not, as milliseconds. */
 export const minutes = (min: number, max: number) =>
   mapped(decimal(min, max), (value) => Math.round(value * 60_000));

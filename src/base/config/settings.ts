@@ -13,7 +13,7 @@ const JOB_FOLDER = { ...NONE, uses: ["jobs"], value: "folder", parse: values.pat
 export const SETTINGS = {
   databaseUrl: {
     name: "DATABASE_URL",
-    uses: ["database"],
+    uses: ["database", "status"],
     value: "url",
     default: null,
     without: "the embedded Postgres",
@@ -49,11 +49,21 @@ export const SETTINGS = {
   /** Absolute. Need not exist yet. */
   dataDir: {
     name: "DOCMIRROR_DATA_DIR",
-    uses: ["database"],
+    uses: ["database", "status"],
     value: "folder",
     default: ".docmirror",
     parse: values.path,
     meaning: "the embedded Postgres' data, relative to the working directory",
+  },
+  databaseLimitBytes: {
+    ...NONE,
+    name: "DOCMIRROR_DATABASE_LIMIT",
+    uses: ["status"],
+    value: "gigabytes",
+    without: "for the embedded Postgres what its disk has, else none",
+    parse: values.gigabytes(0.001, 1_000_000),
+    meaning:
+      "how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full",
   },
   ...SERVICE_SETTINGS,
   syncCron: {

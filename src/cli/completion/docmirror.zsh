@@ -130,6 +130,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
@@ -181,6 +182,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--sync-cron=[when the worker syncs]: : ' \
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
@@ -204,6 +206,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--sync-cron=[when the worker syncs]: : ' \
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
@@ -223,6 +226,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
@@ -536,6 +540,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \

@@ -7,6 +7,7 @@ import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
 import { RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import {
+  checkCertificate,
   checkClock,
   type Finding,
   fault,
@@ -51,7 +52,9 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
         await findingOf("builds", signal, () => checkBuildList(client, root)),
         await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
       ];
-      return checkService(root, config.leaveOut ?? []);
+      const checked = checkService(root, config.leaveOut ?? []);
+      const ending = checkCertificate("the service's", client.certificateEnd(), clock.now());
+      return checked.status === "ok" && ending ? ending : checked;
     });
     const clocks = await findingOf("service clock", signal, () => {
       const ahead = client.clockAhead();

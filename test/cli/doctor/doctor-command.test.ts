@@ -3,7 +3,12 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { loadConfig } from "../../../src/base/config.ts";
 import { checkSettings, renderFindings } from "../../../src/cli/doctor/doctor-command.ts";
-import { checkClock, exitCodeOfFindings, type Finding } from "../../../src/cli/doctor/finding.ts";
+import {
+  checkCertificate,
+  checkClock,
+  exitCodeOfFindings,
+  type Finding,
+} from "../../../src/cli/doctor/finding.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
@@ -55,7 +60,17 @@ async function diagnose(flags: Record<string, string> = {}) {
 }
 
 const CHECKS = [
-  ...["settings", "database", "rights", "migrations", "database clock", "freshness", "backups", "service"],
+  ...[
+    "settings",
+    "database",
+    "rights",
+    "migrations",
+    "database clock",
+    "freshness",
+    "backups",
+    "size",
+    "service",
+  ],
   ...["builds", "build schema", "service clock", "mirror", "time zone"],
 ];
 
@@ -67,7 +82,7 @@ describe("doctor", () => {
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
     expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
     expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
-    expect(lines[12]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
+    expect(lines[13]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
   });
 
   it("finds that the time zone is wrong and names the one that fits", async () => {
@@ -108,7 +123,7 @@ describe("a run of doctor", { tags: ["long"] }, () => {
       /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
     );
     expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
-    expect(stdout).toContain("no fault, 8 not tested");
+    expect(stdout).toContain("no fault, 9 not tested");
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
@@ -358,6 +373,23 @@ describe("exitCodeOf", () => {
 });
 
 const DAY_MS = 86_400_000;
+
+describe("checkCertificate", () => {
+  const now = new Date("2026-11-29T00:00:00Z");
+  const check = (end: string | null) =>
+    checkCertificate("the service's", end === null ? null : new Date(end), now);
+
+  it("warns from fourteen days before its end, and says who must renew it", () => {
+    expect(check(null)).toBeNull();
+    expect(check("2026-12-13T00:00:01Z")).toBeNull();
+    expect(check("2026-12-05T12:00:00Z")).toMatchObject({
+      status: "warning",
+      finding: "the service's certificate ends in 6 days, at 2026-12-05T12:00:00.000Z",
+      repair: expect.stringContaining("renew"),
+    });
+    expect(check("2026-11-28T00:00:00Z")?.finding).toMatch(/ in 0 days/);
+  });
+});
 
 describe("checkClock", () => {
   test.each([
