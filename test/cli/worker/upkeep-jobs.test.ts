@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, utimes, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { createFileJob, createFileJobs } from "../../../src/cli/worker/file-jobs.ts";
+import { createUpkeepJob, createUpkeepJobs } from "../../../src/cli/worker/upkeep-jobs.ts";
 import { createWorker } from "../../../src/cli/worker/worker.ts";
 import type { StatusDocument } from "../../../src/report/status/read-status.ts";
 import { checkBackup } from "../../../src/store/backup/read-backup.ts";
@@ -16,7 +16,7 @@ import { awaitLeader, startWorker } from "../../support/several-workers.ts";
 import { useDatabase } from "../../support/use-database.ts";
 import { startWebhookReceiver, WEBHOOK_SECRET } from "../../support/webhook-receiver.ts";
 
-const folder = useFolder("docmirror-file-jobs-");
+const folder = useFolder("docmirror-upkeep-");
 const { signal } = new AbortController();
 
 describe("a job that writes files", () => {
@@ -26,7 +26,7 @@ describe("a job that writes files", () => {
   /** One at a quarter to four, whose next runs end so. */
   function createJob(clock = createHandClock("2026-11-28T12:00:00Z")) {
     const ends: (Made | Error)[] = [];
-    const job = createFileJob({
+    const job = createUpkeepJob({
       ...{ name: "backup", cron: "45 3 * * *", timezone: "Etc/UTC", clock, log: silentLog },
       database: keptDatabase(mirror.url),
       async make() {
@@ -119,7 +119,7 @@ describe("an export as a job", () => {
         exportLogsDir,
       };
       const clock = createHandClock("2026-11-28T12:00:00Z");
-      const [job, ...others] = createFileJobs(
+      const [job, ...others] = createUpkeepJobs(
         { ...settings, timezone: "Etc/UTC", sourceTimezone: "Etc/UTC" },
         { database: keptDatabase(mirror.url), clock, log: silentLog },
       );

@@ -1,6 +1,6 @@
 import { isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
-import type { FileJob } from "../../base/metrics/labels.ts";
+import type { UpkeepJob } from "../../base/metrics/labels.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { exportReport } from "../../report/export/export-report.ts";
 import { exportLogs } from "../../report/logs/export-logs.ts";
@@ -19,10 +19,10 @@ type Settings = SettingsFor<"jobs"> & { timezone: string; sourceTimezone: string
 type Make = (sql: Sql, signal: AbortSignal) => Promise<Made>;
 
 /** The backups and the exports, where the settings say when. They hold no lease, so no run waits for them. */
-export function createFileJobs(settings: Settings, shared: Shared): Job[] {
+export function createUpkeepJobs(settings: Settings, shared: Shared): Job[] {
   const { backupCron, backupDir, exportCron, timezone } = settings;
-  const job = (name: FileJob, cron: string, make: Make) =>
-    createFileJob({ ...shared, name, cron, timezone, make });
+  const job = (name: UpkeepJob, cron: string, make: Make) =>
+    createUpkeepJob({ ...shared, name, cron, timezone, make });
   return [
     ...(backupCron && backupDir ? [job("backup", backupCron, backUp(backupDir, settings, shared))] : []),
     ...(exportCron ? [job("export", exportCron, exportAll(settings, shared))] : []),
@@ -33,8 +33,8 @@ export function createFileJobs(settings: Settings, shared: Shared): Job[] {
  * One of them. `sync.jobs` keeps how it ended last. One that failed is tried again after 15 and 60 minutes; one that was
  * missed is made at the start.
  */
-export function createFileJob(
-  deps: Shared & { name: FileJob; cron: string; timezone: string; make: Make },
+export function createUpkeepJob(
+  deps: Shared & { name: UpkeepJob; cron: string; timezone: string; make: Make },
 ): Job {
   const { name, cron, timezone, make, database, clock, log } = deps;
   return {
