@@ -53,6 +53,8 @@ export interface RunTotals {
   changed: number;
   /** By how many milliseconds the service's clock was ahead. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
+  /** When the service's certificate ends. Null where none was seen. */
+  certificateEnd: Date | null;
   unfinished: Unfinished;
 }
 
@@ -99,7 +101,7 @@ export interface RunEnd {
 
 /** Closes a run. Throws `LockedError` when another run has closed it. Safe to repeat. */
 export async function finishRun(sql: Sql, runId: number, end: RunEnd, totals: RunTotals): Promise<void> {
-  const { clockAhead, unfinished } = totals;
+  const { clockAhead, certificateEnd, unfinished } = totals;
   const closed = await FINISH_RUN(sql, {
     ...totals,
     ...end,
@@ -107,6 +109,7 @@ export async function finishRun(sql: Sql, runId: number, end: RunEnd, totals: Ru
     unfinished: JSON.stringify(unfinished),
     clockAheadMinMs: clockAhead && toInteger(Math.floor(clockAhead.minMs)),
     clockAheadMaxMs: clockAhead && toInteger(Math.ceil(clockAhead.maxMs)),
+    certificateEndsAt: certificateEnd?.toISOString() ?? null,
   });
   if (closed.count === 0) throw closedElsewhere(runId);
 }

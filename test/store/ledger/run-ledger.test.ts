@@ -26,6 +26,7 @@ const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as u
 const totals: RunTotals = {
   ...{ requests: 1, bytes: 2, replacedNul: 3, resolved: 4, unresolved: 5, transitions: 6, changed: 0 },
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
+  certificateEnd: new Date("2026-12-31T23:59:59Z"),
   unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
 };
 /** A walk that begins in its own run. */
