@@ -207,14 +207,14 @@ function judgeRising(
   const more =
     second === undefined
       ? ""
-      : ` ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
+      : `; ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}`;
   const [projects, firstBuild] = risingLinks(first, at);
   const said = sayRising(first, now, isNow);
   return {
     ...said,
     look: "some",
     mark: RISING_MARK,
-    evidence: said.evidence + more,
+    evidence: `${said.evidence}${more}.`,
     acts: html`${firstBuild}
       ${projects}
       <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,

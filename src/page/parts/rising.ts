@@ -43,8 +43,8 @@ export function risingWords(one: RisingLine, now: Date, isNow: boolean): string 
 /** Says how often it came before. */
 const beforeWords = (one: RisingLine): string =>
   one.failures_before === 0
-    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before.`
-    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}.`;
+    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before`
+    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}`;
 
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
 export function risenWords(one: RisingLine): string {
@@ -53,7 +53,7 @@ export function risenWords(one: RisingLine): string {
   return `${sharesWords(failures, finished)} of the finished builds in the 28 days before`;
 }
 
-/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines. */
+/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines, and no end. */
 export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
   title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
   sentence: `${risingWords(one, now, isNow)}.`,
