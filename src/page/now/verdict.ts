@@ -1,6 +1,7 @@
 /** The verdict of now: one sentence about the builds, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
+import { type RisingLine, sayRising } from "../parts/changes.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
@@ -8,7 +9,6 @@ import type { Trouble } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
-import { type RisingLine, sayRising } from "../parts/rising.ts";
 import {
   type Arrivals,
   arrivalWords,
