@@ -1,5 +1,5 @@
 /** Questions to the reports and the rows that answer them: sent at once over one connection, equal ones once. */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { ask, onPage, type Question } from "../../report/ask.ts";
 import {
@@ -21,10 +21,10 @@ export interface Asks<R> extends Question {
 type Places = Readonly<Record<string, unknown>>;
 
 /**
- * The question of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
+ * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
  * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile.
  */
-export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+export function piece(name: string, url: string): (places?: Places) => SQL {
   const lines = readSqlFile(new URL(`sql/${name}.sql`, url))
     .trimEnd()
     .split("\n");
@@ -34,11 +34,17 @@ export function question<R>(name: string, url: string): (places?: Places) => Ask
   });
   return (places = {}) => {
     const written = parts.map(({ isOfPage, pieces }) => {
-      const line = pieces.map((piece, place) => (place % 2 === 0 ? sql.raw(piece) : sql`${places[piece]}`));
+      const line = pieces.map((text, place) => (place % 2 === 0 ? sql.raw(text) : sql`${places[text]}`));
       return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
     });
-    return ask`${sql.join(written)}`;
+    return sql.join(written);
   };
+}
+
+/** The same as a question, whose rows are what the author says they are. */
+export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+  const written = piece(name, url);
+  return (places) => ask`${written(places)}`;
 }
 
 /** Questions by name; one that is null is not asked, and has no rows. */
