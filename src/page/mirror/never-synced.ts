@@ -1,7 +1,7 @@
 import { programName } from "../../base/config/program.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { sumIn } from "../parts/answers.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt, type Verdict } from "../parts/document.ts";
@@ -346,20 +346,14 @@ interface SyncProgress extends SyncRow {
   readonly secondsLeft: number | null;
 }
 
+const NEWEST_SYNC = statement<SyncRow>("newest_sync", import.meta.url);
+const WALKS_OF_SYNC = statement<WalkRow>("walks_of_sync", import.meta.url);
+
 /** The progress of the newest sync; null where none has begun. Rounds of the watch do not count. */
 async function findSyncProgress(tx: TransactionSql): Promise<SyncProgress | null> {
-  const [sync] = await tx<SyncRow[]>`
-    select run_id as "runId", shown.status, shown.started_at as "startedAt", shown.finished_at as "finishedAt", shown.error,
-      1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
-    from report.runs as shown join sync.runs on id = run_id
-    where shown.kind in ('full', 'incremental') order by run_id desc limit 1`;
+  const [sync] = await NEWEST_SYNC(tx);
   if (sync === undefined) return null;
-  const walks = await tx<WalkRow[]>`
-    select resource, records, total_count as total, walk, coalesce(began_run_id <> run_id, false) as "isResumed",
-      coalesce(extract(epoch from coalesce(finished_at, checkpoint_at) - started_at), 0)::float8 as seconds,
-      1000 * extract(epoch from now() - greatest(checkpoint_at, started_at))::float8 as "silentMs"
-    from sync.walks where run_id = ${sync.runId}
-    order by array_position(${[...RESOURCES]}::text[], resource)`;
+  const walks = await WALKS_OF_SYNC(tx, { runId: sync.runId, resources: [...RESOURCES] });
   const lists = walks.map((walk) => ({ ...walk, secondsLeft: secondsLeftOf(walk) }));
   const going = lists.filter(({ walk }) => walk === null);
   const left = going.map(({ secondsLeft }) => secondsLeft);
@@ -382,13 +376,12 @@ function secondsLeftOf({ records, total, walk, isResumed, seconds }: WalkRow): n
   return isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
 }
 
+const FIRST_NAMES = statement<{ slug: string; name: string; all: number }>("first_names", import.meta.url);
 const MOST_NAMES = 500;
 
 /** The names of the projects that are stored while the first sync still reads builds, so that nobody knows their states. */
 async function renderFirstNames(tx: TransactionSql): Promise<Markup> {
-  const names = await tx<{ slug: string; name: string; all: number }[]>`
-    select coalesce(slug, id) as slug, coalesce(name, '') as name, count(*) over ()::int as all
-    from mirror.projects where deleted_at is null order by slug, id limit ${MOST_NAMES}`;
+  const names = await FIRST_NAMES(tx, { most: MOST_NAMES });
   const all = names[0]?.all ?? 0;
   const shown = all > names.length ? `, of which these are the first ${grouped(names.length)}` : "";
   return renderBlock({
