@@ -41,20 +41,23 @@ export const trendsVerdict = part({
     kinds: askForKindsOf(scope),
     incidents: askForTrouble(scope),
   }),
-  draw({ days, kinds, incidents: [incident] }, { period, type, now }): Verdict {
+  draw({ days, kinds, incidents: [incident] }, { period, type, now, service }): Verdict {
     const whole = outcomesOf(days, period) ?? NO_BUILDS;
     const before = outcomesOf(days, period.before);
     const of = type === undefined ? "" : `${shorten(type, 24)} `;
-    const length = period.days === 1 ? daysName(period, now) : lengthWords(period.days);
+    const named = daysName(period, now);
+    // A picture of this sentence, on a slide, has no header above it.
+    const there = service == null ? named : `${named} at ${shorten(service, 60)}`;
     if (whole.finished === 0)
       return {
-        title: "Trends: no finished build",
+        title: `${named}: no ${of}build has finished`,
         look: "idle",
-        sentence: `No ${of}build of ${length} has finished, so there is no rate.`,
+        sentence: `No ${of}build of ${there} has finished, so there is no rate.`,
         evidence: `${counted(whole.builds, "build")} triggered.`,
       };
     const rate = shareWords(whole);
-    const start = `${rate} of the ${of}builds of ${length} succeeded`;
+    const title = `${named}: ${rate}${of && ` of the ${of}builds`} succeeded`;
+    const start = `${rate} of the ${of}builds of ${there} succeeded`;
     const events = [
       ...worstWords(outcomesBySpan(days, period), whole, now),
       ...troubleWords(countIn(incident, "hours")),
@@ -62,7 +65,7 @@ export const trendsVerdict = part({
     const difference = before && differenceOf(whole, before);
     if (before === null || difference === null)
       return {
-        title: `Trends: ${rate} succeeded`,
+        title,
         look: "idle",
         mark: { kind: "flat", word: "Nothing to compare it with" },
         sentence: `${start}: ${grouped(whole.succeeded)} of ${grouped(whole.finished)}.`,
@@ -72,23 +75,13 @@ export const trendsVerdict = part({
         ].join(" "),
       };
     const { by, low, high, isChance } = difference;
-    const isBetter = by > 0;
-    const beforeLength =
-      period.days === 1 ? "on the day before" : `in the ${lengthWords(period.days)} before`;
+    const { sign, than, ...look } = isChance ? SAME : by > 0 ? BETTER : WORSE;
+    const then = period.days === 1 ? "on the day before" : `in the ${lengthWords(period.days)} before`;
     const range = `between ${points(low)} and ${points(high)}`;
     return {
-      ...(isChance
-        ? {
-            title: `Trends: ${rate} succeeded`,
-            look: "idle",
-            mark: { kind: "flat", word: "No change" },
-          }
-        : {
-            title: `${isBetter ? "↑" : "↓"} ${rate} succeeded · Trends`,
-            look: isBetter ? "good" : "some",
-            mark: isBetter ? { kind: "good", word: "Better" } : { kind: "bad2", word: "Worse" },
-          }),
-      sentence: `${start}, ${isChance ? "about as many as" : isBetter ? "more than" : "fewer than"} ${beforeLength} (${shareWords(before)}).`,
+      ...look,
+      title: `${sign}${title}, ${isChance ? "as" : than} ${then}`,
+      sentence: `${start}, ${than} ${then} (${shareWords(before)}).`,
       evidence: [
         `${points(by)} points, ${isChance ? `${range} if chance is allowed for` : `surely ${range}: more than chance`}.`,
         changeWords(kindsOf(kinds, period), finishedOf(days, period), isChance),
@@ -97,6 +90,25 @@ export const trendsVerdict = part({
     };
   },
 });
+
+const SAME = {
+  look: "idle",
+  mark: { kind: "flat", word: "No change" },
+  sign: "",
+  than: "about as many as",
+} as const;
+const BETTER = {
+  look: "good",
+  mark: { kind: "good", word: "Better" },
+  sign: "↑ ",
+  than: "more than",
+} as const;
+const WORSE = {
+  look: "some",
+  mark: { kind: "bad2", word: "Worse" },
+  sign: "↓ ",
+  than: "fewer than",
+} as const;
 
 function changeWords(kinds: readonly Kind[], finished: BothPeriods, isChance: boolean): string {
   const by = ({ now, before }: Kind) => now / finished.now - before / finished.before;

@@ -15,7 +15,7 @@ import {
   timedRows,
   timesScale,
 } from "../parts/bounds.ts";
-import { drawBars, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
+import { drawBars, notZero, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dayNumber, daysName, rowsIn, within } from "../parts/period.ts";
 import { renderFoldTable } from "../parts/tables.ts";
@@ -145,6 +145,7 @@ function drawDurations(days: readonly TookSpan[], now: Date): Markup {
     height: BASE + 26,
     told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
     ticks: ticks.map(({ s, words }) => ({ y: y(s), words })),
+    labels: [notZero(BASE)],
     spans: days,
     bars(day) {
       const [low, high] = [y(day.least), y(day.most)];

@@ -69,11 +69,12 @@ export function trendsPage({ query }: Address): Drawing {
 }
 
 /** One format has no more days than it can be asked for. */
-const scopeOf = (choice: TrendsChoice, chosen: Period, { now }: PageMoment): TrendsScope => ({
+const scopeOf = (choice: TrendsChoice, chosen: Period, { now, freshness }: PageMoment): TrendsScope => ({
   choice,
   type: choice.type,
   period: choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS),
   now,
+  service: freshness.service,
 });
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {

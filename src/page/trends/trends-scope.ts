@@ -16,6 +16,8 @@ export interface TrendsScope {
   readonly type: string | undefined;
   readonly period: Period;
   readonly now: Date;
+  /** The host of the service, or `demo`; null where it is not known. */
+  readonly service: string | null;
 }
 
 /** The parameters that narrow the files of most blocks. */

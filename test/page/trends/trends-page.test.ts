@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { offeredRows } from "../../support/block-offers.ts";
+import { withTestSql } from "../../support/database.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { blockOf, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
@@ -19,7 +20,13 @@ const WORLD = `
   from generate_series(1, 28) as ago cross join generate_series(0, 9) as k
   union all select 'stuck', 1, 30, 'html', '1', null, null`;
 
-const pages = usePages((url) => seedDays(url, WORLD));
+const SERVICE =
+  "insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())";
+
+const pages = usePages(async (url) => {
+  await seedDays(url, WORLD);
+  await withTestSql(url, (sql) => sql.unsafe(SERVICE));
+});
 
 const comparison = (page: string): Record<string, string[]> =>
   Object.fromEntries(rowsOf(page, "compare").map(([name = "", ...cells]) => [name, cells]));
@@ -37,6 +44,17 @@ describe("the page of trends", () => {
     ]);
   });
 
+  it("names its days and the service in its title, for a slide", async () => {
+    const title = /<title>(.*?)<\/title>/;
+    const days = `${dayAgo(14)} – ${dayAgo(1)}`.replace(/ (\w{3}) – (\d+) \1$/, "–$2 $1");
+    expect(title.exec(await pages.page("/trends"))?.[1]).toBe(
+      `↓ ${days}: 80.0\u00a0% succeeded, fewer than in the 14 days before · docs.example.org · docmirror`,
+    );
+    expect(title.exec(await pages.page("/trends?type=html&since=7d"))?.[1]).toMatch(
+      /: 87\.5\u00a0% of the html builds succeeded, as in the 7 days before · /,
+    );
+  });
+
   it("compares each figure with the period before", async () => {
     const rows = comparison(await pages.page("/trends"));
     const change = "down 10.0 points more than chance: −18.4 to −1.6";
@@ -52,6 +70,9 @@ describe("the page of trends", () => {
   it("draws each day, names it under the mouse, and has the same as a table", async () => {
     const block = blockOf(await pages.page("/trends"), "days");
     expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);
+    // Its lowest line is no 0, and says so.
+    expect(block).toMatch(/>40\u00a0%<.*>not 0</s);
+    expect(textOf(block)).toContain("succeeded; the axis begins at 40 %");
     expect(block).toContain(`<title>${dayAgo(2)}: 80.0\u00a0% of 10 builds (49\u00a0% to 94\u00a0%)</title>`);
     expect(block).toContain(`<title>${dayAgo(1)}: 8 succeeded, 2 failed, 1 not finished</title>`);
     expect(block).toContain(`<title>${dayAgo(20)}: 1 broke, 1 fixed</title>`);
@@ -103,6 +124,8 @@ describe("the page of trends", () => {
     const builds = `select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error
       from generate_series(1, 400) as ago`;
     await using served = await openMirrorPages((url) => seedDays(url, builds));
+    const quarter = blockOf(await served.page("/trends?since=92d"), "days");
+    expect(textOf(quarter)).toContain("By week");
     const page = await served.page(`/trends?since=${dateAgo(400)}`);
     const block = blockOf(page, "days");
     expect(textOf(block)).toContain("By week");
