@@ -2,11 +2,11 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { type Asks, countIn, type Found } from "../parts/answers.ts";
-import { block, renderNoRows } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
 import {
   age,
   icon,
@@ -71,6 +71,13 @@ export const same = block({
     const left = total - rows.length;
     const lineHref = linesHref({ line: String(fact.error_line_id) }, now, ALIKE_DAYS);
     const kindHref = linesHref({ print: fact.error_fingerprint }, now, ALIKE_DAYS);
+    const links = [
+      { href: lineHref, words: `${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line` },
+      {
+        href: kindHref,
+        words: `the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}`,
+      },
+    ];
     const alike = rows.map((row) => ({
       name: html`${projectLink(row.project_slug)} ${targetTag(row)}`,
       age: age(row.triggered_at, now),
@@ -80,9 +87,9 @@ export const same = block({
       title: "Same error",
       ...(total > 0 && { count: grouped(total) }),
       note: "Other projects with the same line, in the last 28 days. Paths, numbers and hashes may differ.",
-      body: html`${total === 0 ? renderNoRows("none", "None found.", "No other project had this error line.") : renderRows(alike)}
-<p class="more"><a href="${lineHref}">${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line</a> ·
-  <a href="${kindHref}">the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}</a></p>`,
+      empty: total === 0 && ["none", "None found.", "No other project had this error line.", links],
+      body: html`${renderRows(alike)}
+<p class="more">${renderLinks(links)}</p>`,
     };
   },
 });

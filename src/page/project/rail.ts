@@ -73,7 +73,7 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
   },
 });
 
-const UNWATCHED = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
+const UNWATCHED = html`nobody looked meanwhile. <code>docmirror watch</code> looks each minute.`;
 
 /** The durations of the last builds whose times are known. */
 export const times = block({

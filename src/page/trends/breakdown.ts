@@ -3,9 +3,9 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
-import { block, renderNoRows } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
-import { foreign, html, wholePercent } from "../parts/html.ts";
+import { foreign, html, type Markup, sentences, wholePercent } from "../parts/html.ts";
 import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
 import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
@@ -155,24 +155,16 @@ export const platform = block({
     plain: askForPlain(scope.period),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {
-    const of = plain.find(({ is_this_period }) => is_this_period);
     const lookedAt = countIn(looked, "looked_at");
     const hours = countIn(rows[0], "hours");
     const late = Math.min(period.days, LATE_DAYS);
     const days = late < period.days ? `the last ${late} days` : "these days";
-    const none = () =>
-      lookedAt === 0
-        ? renderNoRows(
-            "unknown",
-            "Not known.",
-            `In no hour of ${days} did eight projects or more build, which it takes to tell.`,
-          )
-        : renderNoRows(
-            "none",
-            "None found.",
-            `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${days} enough projects built to tell, ` +
-              "and in none of the period did far more of them fail than usual.",
-          );
+    const enough = `of the ${grouped(late * 24)} hours of ${days} had eight projects that built, which it takes to tell.`;
+    const without = plainWords(
+      plain.find(({ is_this_period }) => is_this_period),
+      hours,
+    );
+    const ofAll = type === undefined ? "" : "Of all formats: these figures ignore the format.";
     const found = rows.map(({ hour, projects, projects_failing, projects_expected }) => ({
       name: html`${mark("bad", "trouble")} ${momentTag(hour, now)}`,
       figure: `${grouped(projects_failing)} of ${counted(projects, "project")} failed`,
@@ -182,21 +174,25 @@ export const platform = block({
     return {
       title: "Trouble of the platform",
       ...(hours > 0 && { count: counted(hours, "hour") }),
-      ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
-      body: html`${hours === 0 ? none() : renderRows(found, more)}
-${of !== undefined && of.finished_without_platform > 0 && html`<p class="more">${plainWords(of, hours)}</p>`}`,
+      note: ofAll,
+      empty: hours === 0 && [
+        lookedAt === 0 ? "unknown" : "none",
+        lookedAt === 0 ? "Not known." : "None found.",
+        sentences(`${lookedAt === 0 ? "None" : grouped(lookedAt)} ${enough}`, without, ofAll),
+      ],
+      body: html`${renderRows(found, more)}
+${without && html`<p class="more">${without}</p>`}`,
     };
   },
 });
 
-/** The rate without the platform's own errors, beside that with them. */
-function plainWords(all: PlainRow, hours: number) {
+/** The rate without the platform's own errors, beside that with them; nothing where there was none. */
+function plainWords(all: PlainRow | undefined, hours: number): Markup | "" {
+  const left = countIn(all, "finished") - countIn(all, "finished_without_platform");
+  if (!all?.finished_without_platform || left === 0) return "";
   const kept: Count = { succeeded: all.succeeded_without_platform, finished: all.finished_without_platform };
-  const left = all.finished - all.finished_without_platform;
-  return left === 0
-    ? `Of ${counted(all.finished, "finished build")} none failed of an error that is the platform's own.`
-    : html`Without ${hours > 0 && "such hours and "}the platform's own errors, ${counted(left, "build")} fewer,
-      <b>${shareWords(kept)}</b> succeeded, with them ${shareWords(all)}.`;
+  return html`Without ${hours > 0 && "such hours and "}the platform's own errors, ${counted(left, "build")} fewer,
+    <b>${shareWords(kept)}</b> succeeded, with them ${shareWords(all)}.`;
 }
 
 interface PlainRow {

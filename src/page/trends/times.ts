@@ -254,7 +254,7 @@ ${KEY}`,
   };
 }
 
-const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+const UNWATCHED = html`nobody looked meanwhile. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
 
 /** The number of builds in the figures, of all that finished; a command where those are few. */
@@ -270,7 +270,7 @@ const unknown = (finished: number): { readonly empty: Empty } => ({
     "Not known.",
     finished === 0
       ? "No build of these days has finished."
-      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: that takes <code>docmirror watch</code>.`,
   ],
 });
 

@@ -46,7 +46,7 @@ order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slu
       empty: all === 0 && [
         "unknown",
         "None stands out.",
-        "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
+        "No version and format changes more often than chance explains. With few builds none could.",
       ],
       body: renderRows(
         rows.map((row) => ({
@@ -84,7 +84,7 @@ export const regressions = block({
     empty: rows.length === 0 && [
       "unknown",
       "None is known.",
-      "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
+      "No project with 20 finished builds in the last 7 days and the 28 before is surely worse.",
     ],
     body: renderRows(
       rows.map((row) => ({

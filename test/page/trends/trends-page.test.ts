@@ -146,6 +146,20 @@ describe("the page of trends", () => {
     expect(textOf(blockOf(page, "repairs"))).toMatch(/Broke in \d{4}-\d\d/);
   });
 
+  it("has what shows nothing as lines behind all else, each with its reason and its files", async () => {
+    const [shown = "", bare = ""] = (await pages.page("/trends")).split('<div class="bares">');
+    const lines = [...bare.matchAll(/<section class="block" id="(\w+)"/g)].map(([, id]) => id);
+    expect(lines).toEqual(["platform", "regressions"]);
+    for (const id of lines) {
+      const line = blockOf(bare, String(id));
+      expect(line).toMatch(/<div class="empty"><p>.*<strong>N.*<\/strong> \w/s);
+      expect(line).toContain(`/files/trends/${id}.csv`);
+      expect(line).not.toContain('class="note"');
+    }
+    expect(shown).toContain('id="formats"');
+    expect(shown).not.toContain('class="empty"');
+  });
+
   it("tells how long half waited, by the hour of the trigger", async () => {
     const page = await pages.page("/trends");
     const rows = await offeredRows(pages, page, "waits");
@@ -189,7 +203,7 @@ describe("the times of builds", () => {
     expect(Number(hours) - Number(known)).toBe(2);
     const [unseen, ...others] = await blocks(UNSEEN);
     for (const block of [unseen, others[0]]) {
-      const words = /Not known\..*Of 11 finished builds no time.*docmirror watch looks each minute/s;
+      const words = /Not known\..*Of 11 finished builds no time.*that takes docmirror watch/s;
       expect(textOf(block ?? "")).toMatch(words);
       expect(block).not.toContain('class="bounds');
     }
