@@ -18,7 +18,7 @@ import { kindLabel } from "../parts/kinds.ts";
 import { addressText, buildHref, feedHref } from "../parts/links.ts";
 import { age, momentMs, momentTag, span } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
-import { findMaintainers } from "../parts/projects.ts";
+import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
 import { renderFacts, renderRows } from "../parts/tables.ts";
 import { askForRecent, isOf, NEWEST, OWN, type ProjectScope } from "./project-scope.ts";
@@ -133,7 +133,10 @@ export const facts = block({
         ["Theme", text("theme")],
         ["Language", given("programming_language") !== "" && text("programming_language")],
         ["Repository", given("repo") === "" ? quiet("not said") : html`${addressText(given("repo"))}${type}`],
-        ["Maintained by", maintainers !== null && (keepers ? foreign(keepers, 200) : quiet("not known"))],
+        [
+          "Maintained by",
+          maintainers !== null && (keepers ? renderMaintainers(keepers, 10) : quiet("not known")),
+        ],
         ["Branch of latest", text("default_branch", "none named")],
         ["Created", text("published_on")],
         ["Listed", project.is_listed === false ? "no" : "yes"],

@@ -231,7 +231,7 @@ export const isState = (text: string | undefined): text is State =>
 
 /** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return ask`${pageOf(choice, project, isFound(choice))}`;
+  return ask`${pageOf(choice, project, isFound(choice), isMine(project.project_id, choice.mine))}`;
 }
 
 /** A project with the counts of all; nulls in place of the project where the page has none. */
@@ -240,8 +240,8 @@ export type CountedProject = { readonly [Name in keyof ProjectState]: ProjectSta
 };
 
 /**
- * One page of the list, and in each of its rows how many projects are in each state: `all_STATE`, and of those
- * that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
+ * One page of the list, and in each of its rows how many projects are in each state: `all_STATE` of all, or of all of the
+ * maintainer, and of those that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
  * states of all projects take most of its time.
  */
 export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProject> {
@@ -251,7 +251,7 @@ export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProje
   );
   return ask`
 with project as materialized (
-  select *, ${isFound(choice)} as is_found from ${project}
+  select *, ${isFound(choice) || sql`true`} as is_found from ${project}${where(isMine(project.project_id, choice.mine))}
 )
 select *
 from (
@@ -259,24 +259,23 @@ from (
   from project
 ) as counts
 left join lateral (
-${pageOf(choice, sql`project`, sql`is_found`)}
+${pageOf(choice, sql`project`, choice.q !== undefined && sql`is_found`)}
 ) as listed on true`;
 }
 
-function pageOf({ q, mine, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
+function pageOf({ state, sort, page }: ProjectsChoice, from: SQL, ...isFound: (SQL | false)[]): SQL {
   const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);
   return sql`select ${pick(project, ...columnsOf("project_states"))}
-from ${from}${where((q ?? mine) !== undefined && isFound, isChosen)}
+from ${from}${where(...isFound, isChosen)}
 order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`}`;
 }
 
-/** Not LIKE, in which some characters of a name have a meaning. */
-function isFound({ q, mine }: ProjectsChoice): SQL {
-  const isOwn = isMine(project.project_id, mine) || sql`true`;
-  if (q === undefined) return isOwn;
+/** Not LIKE, in which some characters of a name have a meaning. False without a search. */
+function isFound({ q }: ProjectsChoice): SQL | false {
+  if (q === undefined) return false;
   const hasPart = (column: SQL) => sql`strpos(lower(${column}), lower(${q})) > 0`;
-  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)}) and ${isOwn}`;
+  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
 }
 
 /** The states of the projects with these slugs. */
