@@ -4,6 +4,7 @@ import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { type Asks, countIn, type Found } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
+import { linesHref } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
@@ -18,7 +19,6 @@ import {
   span,
   when,
 } from "../parts/marks.ts";
-import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
 import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";

@@ -4,7 +4,16 @@ import { ask, askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
-import { changeOf, sharesWords } from "../parts/changes.ts";
+import {
+  askForRising,
+  changeOf,
+  RISING_MARK,
+  type RisingLine,
+  risingLinks,
+  sayingOf,
+  sayRising,
+  sharesWords,
+} from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
@@ -17,6 +26,7 @@ import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import {
   askForKinds,
+  askForLate,
   assertKindKnown,
   KINDS,
   type Kind,
@@ -51,15 +61,7 @@ import {
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import {
-  askForRising,
-  RISING_MARK,
-  type RisingLine,
-  risingLinks,
-  sayingOf,
-  sayRising,
-} from "../parts/rising.ts";
-import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
+import { isRising, lines, partWords, renderSorts, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
@@ -98,28 +100,29 @@ const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
 const classes = block({
   id: "classes",
   narrowedBy: { since: null, until: null },
-  asks({ period }: ErrorsScope) {
+  asks({ period, at }: ErrorsScope) {
     const ever: Asks<KindRow> = askFor("error_classes");
     return {
       rows: askForKinds(period),
+      late: askForLate(period, at),
       ever,
       projects: isAllTime(period) ? ever : askForProjects(period),
       failing: askForFailing(),
     };
   },
   draw(
-    { rows, ever, projects, failing },
-    { period, href, now, isNow },
+    { rows, late, ever, projects, failing },
+    { period, href, now, at, isNow },
     { finished, finishedBefore }: ErrorsSaid,
   ) {
-    const kinds = kindsOf(rows, period);
+    const kinds = kindsOf(rows, period, late);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
     return {
       title: "Why builds fail",
-      ...(isAllTime(period) && {
-        note: "The projects are those of all time: they ignore the dates, because the period is long.",
-      }),
+      note: isAllTime(period)
+        ? "The projects are those of all time: they ignore the dates, because the period is long."
+        : partWords(period, at, now),
       empty: kinds.length === 0 && noFailures(finished),
       body: renderKindRows({
         kinds,
@@ -166,6 +169,7 @@ const MOST_RISING = 2;
 const errorsVerdict = part({
   asks: ({ period, choice, at }: ErrorsScope) => ({
     kinds: askForKinds(period),
+    late: askForLate(period, at),
     rising: askForRising(at),
     finished: ask`
 select sum(${rate.finished}) filter (where ${rate.day} >= ${dateOf(period.first)}) as finished,
@@ -173,7 +177,7 @@ select sum(${rate.finished}) filter (where ${rate.day} >= ${dateOf(period.first)
 from ${rate}
 where ${within(rate.day, period.start, period.last)}`,
     // It speaks of the whole period, whatever the list below is narrowed to.
-    lines: askForLines(period, {
+    lines: askForLines(period, at, {
       ...choice,
       kind: undefined,
       line: undefined,
@@ -184,11 +188,12 @@ where ${within(rate.day, period.start, period.last)}`,
   }),
   draw(found, scope) {
     const { period } = scope;
-    const kinds = kindsOf(found.kinds, period);
+    const kinds = kindsOf(found.kinds, period, found.late);
+    const [finished] = found.finished;
     const said: ErrorsSaid = {
       failed: sumIn(kinds, "now"),
-      finished: countIn(found.finished[0], "finished"),
-      finishedBefore: countIn(found.finished[0], "finished_before"),
+      finished: countIn(finished, "finished"),
+      finishedBefore: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
     };
     const risen = found.lines.filter((line) => isRising(line, { period, ...said }));
     const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
@@ -207,14 +212,14 @@ function judgeRising(
   const more =
     second === undefined
       ? ""
-      : ` ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
+      : `; ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}`;
   const [projects, firstBuild] = risingLinks(first, at);
   const said = sayRising(first, now, isNow);
   return {
     ...said,
     look: "some",
     mark: RISING_MARK,
-    evidence: said.evidence + more,
+    evidence: `${said.evidence}${more}.`,
     acts: html`${firstBuild}
       ${projects}
       <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,

@@ -3,7 +3,7 @@ import { ask, inline, onPage, pick, type Question, relation, where } from "../..
 import type { Asks } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
+import { dateOf, endOfBefore, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export const ERRORS_PATH = "/errors";
 
@@ -100,9 +100,11 @@ export const askForChosen = (choice: ErrorsChoice): Question =>
   ask`select 1 from ${lines}${where(...chosen(choice, lines))} limit 1`;
 
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
-function countFailures({ start, first, last, before }: Period, conditions: readonly SQL[]): SQL {
+function countFailures(period: Period, at: Date, conditions: readonly SQL[]): SQL {
+  const { start, first, last, before } = period;
+  const end = endOfBefore(period, at);
   const isOfPeriod = sql`${build.triggered_on} >= ${dateOf(first)}`;
-  const isBefore = sql`${build.triggered_on} < ${dateOf(first)}`;
+  const isBefore = sql`${build.triggered_on} < ${dateOf(first)}${end === null ? undefined : sql` and ${build.triggered_at} <= ${end.toISOString()}::timestamptz`}`;
   const projects = (when: SQL) =>
     sql`count(distinct ${build.project_id}) filter (where ${when} and ${build.project_id} <> '-1')`;
   const known = (count: SQL) => (before === null ? UNKNOWN : count);
@@ -154,14 +156,14 @@ export interface LineRow {
  * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
  * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
  */
-export function askForLines(period: Period, choice: ErrorsChoice): Asks<LineRow> {
+export function askForLines(period: Period, at: Date, choice: ErrorsChoice): Asks<LineRow> {
   const isLong = isAllTime(period);
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
   const [from, few] = [inline((page - 1) * PRINTS_PER_PAGE), inline(linesOf(choice))];
   return ask`
 with counted as (
-  ${isLong ? countAllTime(choice) : countFailures(period, chosen(choice, build))}
+  ${isLong ? countAllTime(choice) : countFailures(period, at, chosen(choice, build))}
 ), kind as (
   select *, row_number() over (order by ${PRINT_SORTS[sort].order}, error_fingerprint) as kind_place${onPage`, count(*) over () as kinds`}
   from (

@@ -76,7 +76,9 @@ export const failing = block({
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
-    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
+    const isChosen = show !== undefined || why !== undefined;
+    // A reader who has not chosen sees what fails first, also on a phone.
+    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
 ${renderWhyForm(why, kinds, kept)}</div>`;
     return {
       title: `Failing ${of.moment}`,

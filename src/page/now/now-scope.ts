@@ -1,11 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor, inline, pick, relation, where } from "../../report/ask.ts";
 import type { Asks, Found } from "../parts/answers.ts";
+import { askForRising } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { askForHoursLookedAt, askForTroubleAt } from "../parts/incidents.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
-import { askForRising } from "../parts/rising.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_projects");

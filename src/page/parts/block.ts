@@ -46,7 +46,7 @@ interface BlockBody {
   /** The number of rows, or their time: quiet, beside the title. */
   readonly count?: string;
   /** A sentence below the title. */
-  readonly note?: Markup | string;
+  readonly note?: Markup | string | undefined;
   /** The answer in some words, for the line that stands for the block on a phone. @default no such line */
   readonly short?: Markup | string | undefined;
   /** The reason why there is nothing to show, in place of the body. */

@@ -3,13 +3,13 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, pick, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, groupBy, sumIn } from "./answers.ts";
+import { type Asks, countIn, groupBy, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { nearestChoices } from "./links.ts";
-import { type Days, daysName, type Period, rowsIn, within } from "./period.ts";
+import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
   dependency: { label: "Missing dependency", meaning: "something the build needs is missing, or clashes" },
@@ -58,6 +58,7 @@ export const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => Str
 const daily = relation("error_fingerprints_daily");
 const kind = relation("error_classes");
 const rule = relation("error_rules");
+const build = relation("fact_builds");
 
 /** All kinds of error: those of the rules, and those of builds. */
 export const KINDS: Asks<{ readonly kind: string }> = ask`
@@ -100,12 +101,36 @@ export interface Kind {
   readonly before: number;
 }
 
-/** The failures by kind, the most frequent of the period first. */
-export function kindsOf(rows: readonly KindDay[], period: Days): Kind[] {
+/** Builds of a kind on the last day before a period, later than the part of its last day that is over; of no kind where they succeeded. */
+export interface LateKind {
+  readonly error_class: string | null;
+  readonly failures: number;
+  readonly finished: number;
+}
+
+/** Null where the last day of the period is over at `at`: then nothing is left out. */
+export function askForLate(period: Period, at: Date): Asks<LateKind> | null {
+  const end = endOfBefore(period, at);
+  return (
+    end &&
+    ask`
+select ${pick(build, "error_class")}, count(*) filter (where ${build.failed} = 1) as failures, count(${build.succeeded}) as finished
+from ${build}
+where ${build.triggered_on} = ${dateOf(period.first - 1)} and ${build.triggered_at} > ${end.toISOString()}::timestamptz
+group by ${build.error_class}`
+  );
+}
+
+/** The failures by kind, the most frequent of the period first. What came `late` is not among those of the period before. */
+export function kindsOf(rows: readonly KindDay[], period: Days, late: readonly LateKind[] = []): Kind[] {
   return [...groupBy(rows, ({ error_class }) => error_class)]
     .map(([name, days]) => {
       const now = sumIn(rowsIn(days, period), "failures");
-      return { name, days, now, before: sumIn(days, "failures") - now };
+      const left = countIn(
+        late.find(({ error_class }) => error_class === name),
+        "failures",
+      );
+      return { name, days, now, before: sumIn(days, "failures") - now - left };
     })
     .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
 }

@@ -85,6 +85,14 @@ export const shortenPeriod = (period: Period, most: number): Period =>
     ? period
     : periodOf(period.last - most + 1, period.last, period.known, period.usualLast);
 
+/**
+ * Where the last day of a period is not over at `at`, a part of a day is compared with the same part of the last day before: that ends at this
+ * moment. Null where all days are over, or nothing is compared.
+ */
+export function endOfBefore({ last, days, before }: Period, at: Date): Date | null {
+  return before !== null && last === dayOf(at.getTime()) ? new Date(at.getTime() - days * DAY_MS) : null;
+}
+
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** A day as Postgres writes it: 2026-11-03. */
