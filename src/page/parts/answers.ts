@@ -1,5 +1,5 @@
 /** Questions to the reports and the rows that answer them: sent at once over one connection, equal ones once. */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { ask, onPage, type Question } from "../../report/ask.ts";
 import {
@@ -17,14 +17,20 @@ export interface Asks<R> extends Question {
   readonly row?: R;
 }
 
-/** What stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
+/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
 type Places = Readonly<Record<string, unknown>>;
 
+/** The question of a file, as `piece` has it. */
+export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+  const write = piece(name, url);
+  return (places) => ask`${write(places)}`;
+}
+
 /**
- * The question of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
+ * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
  * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile.
  */
-export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+export function piece(name: string, url: string): (places?: Places) => SQL {
   const lines = readSqlFile(new URL(`sql/${name}.sql`, url))
     .trimEnd()
     .split("\n");
@@ -37,7 +43,7 @@ export function question<R>(name: string, url: string): (places?: Places) => Ask
       const line = pieces.map((piece, place) => (place % 2 === 0 ? sql.raw(piece) : sql`${places[piece]}`));
       return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
     });
-    return ask`${sql.join(written)}`;
+    return sql.join(written);
   };
 }
 

@@ -1,5 +1,4 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
-import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
@@ -7,10 +6,17 @@ import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, type Markup, sentences, wholePercent } from "../parts/html.ts";
 import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
-import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
+import {
+  askForKinds,
+  askForLate,
+  type KindDay,
+  kindsOf,
+  noFailures,
+  renderKindRows,
+} from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { dateOf, daysName, type Period, within } from "../parts/period.ts";
+import { daysName, dayText, within } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import {
   askForDays,
@@ -20,6 +26,7 @@ import {
   momentWithin,
   plainOf,
   type TrendsScope,
+  trendsQuestion,
 } from "./trends-scope.ts";
 
 const build = relation("fact_builds");
@@ -28,9 +35,10 @@ const build = relation("fact_builds");
 export const why = block({
   id: "why",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({ rows: askForKindsOf(scope), days: askForDays(scope) }),
-  draw({ rows, days }, { period, choice: { since, until }, now }) {
-    const kinds = kindsOf(rows, period);
+  asks: (scope: TrendsScope) => ({ ...askForKindsOf(scope), days: askForDays(scope) }),
+  file: (scope) => askForKindsOf(scope).kinds,
+  draw({ kinds: found, late, days }, { period, choice: { since, until }, now }) {
+    const kinds = kindsOf(found, period, late);
     const finished = finishedOf(days, period);
     return {
       title: "Why builds fail",
@@ -47,16 +55,13 @@ export const why = block({
   },
 });
 
-/** The failures of each day by kind. */
-export const askForKindsOf = ({ period, type }: TrendsScope): Asks<KindDay> =>
-  type === undefined
-    ? askForKinds(period)
-    : ask`
-select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
-from ${build}
-where ${build.failed} = 1 and ${within(build.triggered_on, period.start, period.last)} and ${build.type} = ${type}
-group by day, ${build.error_class}
-order by day, ${build.error_class}`;
+const KINDS_OF_FORMAT = trendsQuestion<KindDay>("kinds_of_format");
+
+/** The failures of each day by kind; `late` are those that are not compared, because a part of a day is. */
+export const askForKindsOf = (scope: TrendsScope) => ({
+  kinds: scope.type === undefined ? askForKinds(scope.period) : KINDS_OF_FORMAT(scope),
+  late: scope.type === undefined ? askForLate(scope.period, scope.at) : null,
+});
 
 /** A format with its counts of the period, and of the one before where that is asked for. */
 interface FormatRow extends Count {
@@ -128,20 +133,11 @@ function formatsAbout({ period, type }: TrendsScope): "both periods" | "the peri
 function askForFormats(scope: TrendsScope): Asks<FormatRow> {
   const about = formatsAbout(scope);
   if (about === "all time") return askFor("success_rate_by_type");
-  const { start, first, last } = scope.period;
-  const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
-  const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
-  return ask`
-select ${build.type},
-  count(${build.succeeded}) ${of} as finished,
-  sum(${build.succeeded}) ${of} as succeeded,
-  count(${build.succeeded}) ${before} as finished_before,
-  sum(${build.succeeded}) ${before} as succeeded_before
-from ${build}
-where ${within(build.triggered_on, about === "both periods" ? start : first, last)}
-group by ${build.type}
-order by finished desc, ${build.type}`;
+  const { start, first } = scope.period;
+  return FORMATS(scope, { from: dayText(about === "both periods" ? start : first) });
 }
+
+const FORMATS = trendsQuestion<FormatRow>("formats");
 
 const MOST_HOURS = 5;
 
@@ -152,7 +148,7 @@ export const platform = block({
   asks: (scope: TrendsScope) => ({
     rows: askForTrouble(scope),
     looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),
-    plain: askForPlain(scope.period),
+    plain: askForPlain(scope),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {
     const lookedAt = countIn(looked, "looked_at");
@@ -203,7 +199,7 @@ interface PlainRow {
   readonly succeeded_without_platform: number;
 }
 
-const askForPlain = (period: Period): Asks<PlainRow> => ask`${plainOf(period)}`;
+const askForPlain = (scope: TrendsScope): Asks<PlainRow> => ask`${plainOf(scope)}`;
 
 /** The hours with trouble of the period. */
 export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { offeredRows } from "../../support/block-offers.ts";
 import { withTestSql } from "../../support/database.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
-import { blockOf, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { blockOf, mainOf, rowsOf, saysOf, textOf } from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
 import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
 import { refreshPages } from "../../support/served-pages.ts";
@@ -165,6 +165,47 @@ describe("the page of trends", () => {
     const rows = await offeredRows(pages, page, "waits");
     expect(rows.waits?.map(({ hour, known }) => [hour, known])).toEqual([[12, 140]]);
     expect(textOf(blockOf(page, "waits"))).toMatch(/140 of 140 builds.*12:00\s*at most 30 s/s);
+  });
+});
+
+describe("a day that is not over", () => {
+  /** Each half hour of four days a build, every third of which fails; of today those that have come. */
+  const HALF_HOURS = `
+    select ago || '-' || k as id, ago, (k - 24) * 30 as minute, case when k % 2 = 0 then 'html' else 'pdf' end as type, '1' as project, k % 3 <> 0 as success,
+      case when k % 3 = 0 then 'ModuleNotFoundError: No module named kiln' end as error
+    from generate_series(0, 3) as ago cross join generate_series(0, 47) as k`;
+  const COUNTED = `
+    with look as (select current_through as at, (current_through at time zone 'utc')::date as day from report.freshness where resource = 'build'),
+      build as (
+        select *, triggered_on = day as is_today from report.fact_builds cross join look
+        where triggered_on = day or triggered_on = day - 1 and triggered_at <= at - interval '1 day'
+      )
+    select look.day::text, counts.*,
+      (select count(*) from report.streaks where worked_before and broke_at >= look.day - 1 and broke_at <= at - interval '1 day')::text as broke_before
+    from look cross join (
+      select (count(*) filter (where is_today))::text as today, (count(*) filter (where not is_today))::text as before,
+        (count(*) filter (where not is_today and failed = 1))::text as failed_before, (count(*) filter (where not is_today and type = 'pdf'))::text as pdf_before
+      from build
+    ) as counts`;
+
+  it("is compared with the same part of the day before, and says so", async () => {
+    await using served = await openMirrorPages((url) => seedDays(url, HALF_HOURS));
+    const [is] = await served.sql.unsafe(COUNTED);
+    const page = await served.page(`/trends?since=${is?.day}`);
+    const rows = comparison(page);
+    expect(rows["Builds triggered"]?.slice(0, 2)).toEqual([is?.today, is?.before]);
+    expect(rows["Versions and formats that broke"]?.[1]).toBe(is?.broke_before);
+    expect(rows["… without faults of the platform"]).toBeUndefined();
+    expect(textOf(blockOf(page, "why"))).toContain(`${is?.failed_before} before`);
+    expect(rowsOf(page, "days").map(([, good, bad]) => Number(good) + Number(bad))).toEqual([
+      Number(is?.today),
+      Number(is?.before),
+    ]);
+    const words = /The last day is not over, so the days before end at \d+ \w+ \d\d:\d\d too\./;
+    for (const where of [saysOf(page), textOf(blockOf(page, "compare"))]) expect(where).toMatch(words);
+    const ofType = await served.page(`/trends?since=${is?.day}&type=pdf`);
+    expect(comparison(ofType)["Builds triggered"]?.[1]).toBe(is?.pdf_before);
+    expect(saysOf(await served.page("/trends?since=1d"))).not.toMatch(words);
   });
 });
 
