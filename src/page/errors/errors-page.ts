@@ -56,12 +56,13 @@ import {
   lengthWords,
   type Period,
   type PeriodChoice,
+  partWords,
   readPeriodChoice,
   renderPeriodBar,
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import { isRising, lines, partWords, renderSorts, risenShares } from "./lines.ts";
+import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,

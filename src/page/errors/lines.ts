@@ -6,8 +6,8 @@ import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../part
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
 import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
-import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
-import { daysName, endOfBefore, lengthWords, type Period } from "../parts/period.ts";
+import { age, ago, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
+import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
   askForLineDays,
   askForLineProjects,
@@ -87,14 +87,6 @@ ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, p
     };
   },
 });
-
-/** Says that a day which is not over is compared with a part of a day. */
-export function partWords(period: Period, at: Date, now: Date): string | undefined {
-  const end = endOfBefore(period, at);
-  return end === null
-    ? undefined
-    : `The last day is not over, so the days before end at ${when(end.getTime(), now)} too.`;
-}
 
 function renderChoice({ choice: { kind, line, print }, href }: LinesFacts): Markup {
   const only = line !== undefined ? "one line" : print !== undefined ? "one kind" : `“${kindLabel(kind)}”`;

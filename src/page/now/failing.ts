@@ -4,7 +4,7 @@ import { ask, inline, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
+import { html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import {
   buildLink,
@@ -21,7 +21,7 @@ import {
   withQuery,
 } from "../parts/links.ts";
 import { age, forLong, momentMs, momentTag } from "../parts/marks.ts";
-import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
+import { findMaintainers, isMine, renderMaintainers, renderMine } from "../parts/projects.ts";
 import {
   type Failing,
   lastFailed,
@@ -140,7 +140,7 @@ interface FailRow {
   /** Beside these two. */
   readonly others: readonly FailingSeries[];
   /** Usernames; undefined where none is known, or people may not be seen. */
-  readonly maintainers: string | undefined;
+  readonly maintainers: readonly string[] | undefined;
 }
 
 async function findFailRows(
@@ -305,7 +305,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
         newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)
       }${
         maintainers !== undefined &&
-        html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
+        html`<span><span class="unseen">maintained </span>by ${renderMaintainers(maintainers, 2)}</span>`
       }${renderOthers(fail, now)}</div></div>`,
       outcomes,
     },

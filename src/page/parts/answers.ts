@@ -17,7 +17,7 @@ export interface Asks<R> extends Question {
   readonly row?: R;
 }
 
-/** What stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
+/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
 type Places = Readonly<Record<string, unknown>>;
 
 /**

@@ -1,3 +1,3 @@
-select project_id, array_to_string(maintainers, ', ') as maintainers
+select project_id, maintainers
 from report_people.project_maintainers
 where project_id = any (:ids)
