@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, relation } from "../../report/ask.ts";
+import { askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
 import {
   askForRising,
@@ -79,7 +79,6 @@ import {
 import { risen } from "./risen.ts";
 
 const build = relation("fact_builds");
-const broken = relation("failing_now");
 const rate = relation("success_rate_daily");
 
 /** The number of projects that have builds of a kind. */
@@ -142,18 +141,15 @@ const classes = block({
   },
 });
 
-const askForProjects = ({ first, last }: Period): Asks<KindProjects> => ask`
-select ${build.error_class}, count(distinct ${build.project_id}) as projects
-from ${build}
-where ${build.failed} = 1 and ${build.project_id} <> '-1'
-  and ${within(build.triggered_on, first, last)}
-group by ${build.error_class}`;
+const KIND_PROJECTS = question<KindProjects>("projects_by_kind", import.meta.url);
+const askForFailing = question<KindProjects>("failing_projects_by_kind", import.meta.url);
+const FINISHED = question<Readonly<Record<"finished" | "finished_before", number | null>>>(
+  "finished_of_both",
+  import.meta.url,
+);
 
-const askForFailing = (): Asks<KindProjects> => ask`
-select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
-from ${broken}
-where ${broken.project_id} <> '-1'
-group by ${broken.error_class}`;
+const askForProjects = ({ first, last }: Period): Asks<KindProjects> =>
+  KIND_PROJECTS({ isShown: within(build.triggered_on, first, last) });
 
 function renderMeaning(name: string, row: KindRow | undefined, now: Date): Markup {
   const meaning = kindMeaning(name);
@@ -172,11 +168,7 @@ const errorsVerdict = part({
     kinds: askForKinds(period),
     late: askForLate(period, at),
     rising: askForRising(at),
-    finished: ask`
-select sum(${rate.finished}) filter (where ${rate.day} >= ${dateOf(period.first)}) as finished,
-  sum(${rate.finished}) filter (where ${rate.day} < ${dateOf(period.first)}) as finished_before
-from ${rate}
-where ${within(rate.day, period.start, period.last)}`,
+    finished: FINISHED({ first: dateOf(period.first), isShown: within(rate.day, period.start, period.last) }),
     // It speaks of the whole period, whatever the list below is narrowed to.
     lines: askForLines(period, at, {
       ...choice,

@@ -91,8 +91,11 @@ export function judgeFew(silence: Silence) {
 /** Says more of the arrival of builds; null where they come as usual, or nobody has looked. */
 export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
-  if (reason === "too_few_days")
-    return `${lately.builds === 0 ? `No build came ${span}, and whether that is` : "Whether builds arrive as"} usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+  if (reason === "too_few_days") {
+    const what =
+      lately.builds === 0 ? `No build came ${span}, and whether that is` : "Whether builds arrive as";
+    return `${what} usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+  }
   if (reason === "clock")
     return "Whether builds arrive as usual is not known: their dates and the mirror's clock disagree.";
   if (state === "dormant") return `No build came for 28 days: the last was of ${when(lastBuildAt, now)}.`;

@@ -20,12 +20,6 @@ export interface Asks<R> extends Question {
 /** Stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
 type Places = Readonly<Record<string, unknown>>;
 
-/** The question of a file, as `piece` has it. */
-export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
-  const write = piece(name, url);
-  return (places) => ask`${write(places)}`;
-}
-
 /**
  * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
  * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile.
@@ -40,11 +34,17 @@ export function piece(name: string, url: string): (places?: Places) => SQL {
   });
   return (places = {}) => {
     const written = parts.map(({ isOfPage, pieces }) => {
-      const line = pieces.map((piece, place) => (place % 2 === 0 ? sql.raw(piece) : sql`${places[piece]}`));
+      const line = pieces.map((text, place) => (place % 2 === 0 ? sql.raw(text) : sql`${places[text]}`));
       return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
     });
     return sql.join(written);
   };
+}
+
+/** The same as a question, whose rows are what the author says they are. */
+export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+  const written = piece(name, url);
+  return (places) => ask`${written(places)}`;
 }
 
 /** Questions by name; one that is null is not asked, and has no rows. */

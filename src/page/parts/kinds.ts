@@ -1,9 +1,10 @@
+import { sql } from "drizzle-orm";
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, pick, relation } from "../../report/ask.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, countIn, groupBy, sumIn } from "./answers.ts";
+import { type Asks, countIn, groupBy, question, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
@@ -55,10 +56,8 @@ export function renderMask(mask: unknown, maxLength = 300): Markup {
 /** The mask hides what may be the cause, so that its builds may have several causes. */
 export const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
 
-const daily = relation("error_fingerprints_daily");
 const kind = relation("error_classes");
 const rule = relation("error_rules");
-const build = relation("fact_builds");
 
 /** All kinds of error: those of the rules, and those of builds. */
 export const KINDS: Asks<{ readonly kind: string }> = ask`
@@ -81,16 +80,11 @@ export interface KindDay {
   readonly failures: number;
 }
 
+const KIND_DAYS = question<KindDay>("failures_by_day", import.meta.url);
+
 /** The failures of each day by kind, of the period and of the one before it. */
-export function askForKinds({ start, last }: Period): Asks<KindDay> {
-  const kind = pick(daily, "day", "error_class");
-  return ask`
-select ${kind}, sum(${daily.failures}) as failures
-from ${daily}
-where ${within(daily.day, start, last)}
-group by ${kind}
-order by ${kind}`;
-}
+export const askForKinds = ({ start, last }: Period): Asks<KindDay> =>
+  KIND_DAYS({ isShown: within(sql`day`, start, last) });
 
 /** A kind of error with its failed builds. */
 export interface Kind {
@@ -108,17 +102,12 @@ export interface LateKind {
   readonly finished: number;
 }
 
+const LATE_KINDS = question<LateKind>("late_builds_by_kind", import.meta.url);
+
 /** Null where the last day of the period is over at `at`: then nothing is left out. */
 export function askForLate(period: Period, at: Date): Asks<LateKind> | null {
   const end = endOfBefore(period, at);
-  return (
-    end &&
-    ask`
-select ${pick(build, "error_class")}, count(*) filter (where ${build.failed} = 1) as failures, count(${build.succeeded}) as finished
-from ${build}
-where ${build.triggered_on} = ${dateOf(period.first - 1)} and ${build.triggered_at} > ${end.toISOString()}::timestamptz
-group by ${build.error_class}`
-  );
+  return end && LATE_KINDS({ day: dateOf(period.first - 1), end: end.toISOString() });
 }
 
 /** The failures by kind, the most frequent of the period first. What came `late` is not among those of the period before. */

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { createNearest } from "../../base/config/nearest-names.ts";
 import { askFor } from "../../report/ask.ts";
-import { runText, type TransactionSql } from "../../store/connection/sql.ts";
+import { runText, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "./answers.ts";
 import { foreign, html, joined, type Markup } from "./html.ts";
 import { withQuery } from "./links.ts";
@@ -40,13 +40,13 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
 /** The usernames of those who maintain projects, by the project's id. */
 type Maintainers = ReadonlyMap<unknown, readonly string[]>;
 
+const MAY_SEE_PEOPLE = statement<{ maySee: boolean | null }>("may_see_people", import.meta.url);
+const MAINTAINERS = statement<{ project_id: string; maintainers: string[] }>("maintainers", import.meta.url);
+const PROJECTS_OF_USER = statement<{ project_id: string }>("projects_of_user", import.meta.url);
+
 /** The role that reads may see people: Postgres decides that, by its rights on schema report_people. */
 async function maySeePeople(tx: TransactionSql): Promise<boolean> {
-  // The name of a relation in a schema that is hidden from the role would be an error.
-  const [right] = await tx<{ maySee: boolean | null }[]>`
-    select case when has_schema_privilege(to_regnamespace('report_people')::oid, 'usage')
-        and coalesce(current_setting('docmirror.people', true), '') <> 'off'
-      then has_table_privilege(to_regclass('report_people.project_maintainers')::oid, 'select') end as "maySee"`;
+  const [right] = await MAY_SEE_PEOPLE(tx);
   return right?.maySee === true;
 }
 
@@ -56,8 +56,7 @@ export async function findMaintainers(
   ids: readonly unknown[],
 ): Promise<Maintainers | null> {
   if (!(await maySeePeople(tx))) return null;
-  const rows = await tx<{ project_id: string; maintainers: string[] }[]>`
-    select project_id, maintainers from report_people.project_maintainers where project_id = any (${ids.map(String)})`;
+  const rows = await MAINTAINERS(tx, { ids: ids.map(String) });
   return new Map(rows.map(({ project_id, maintainers }) => [project_id, maintainers]));
 }
 
@@ -86,9 +85,7 @@ export async function findMine(
 ): Promise<Mine | undefined> {
   if (maintainer === undefined) return undefined;
   if (!(await maySeePeople(tx))) return { maintainer, ids: null };
-  const rows = await tx<{ project_id: string }[]>`
-    select distinct project_id from report_people.project_users join report_people.users using (user_id)
-    where lower(username) = lower(${maintainer}) and not is_deleted`;
+  const rows = await PROJECTS_OF_USER(tx, { username: maintainer });
   return { maintainer, ids: rows.map(({ project_id }) => project_id) };
 }
 
