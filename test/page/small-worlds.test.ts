@@ -196,3 +196,22 @@ describe.each(WORLDS)("a mirror of $world", ({ rows, now, usual, project }) => {
     }
   });
 });
+
+describe("a mirror of thirty projects, half with a format that came to be known this month and never worked", () => {
+  const pages = usePages(async (url) => {
+    const rows = rowsOf(
+      30,
+      `select n::text, day + 1, day || ' days ' || 20 + n * 40 || ' minutes', n % 2 = 0 or day > 19
+      from generate_series(1, 30) as n cross join generate_series(0, 60) as day`,
+    );
+    const formats = "update mirror.builds set type = 'pdf' where not success";
+    await withTestSql(url, async (sql) => void (await sql.unsafe(`${rows}; ${formats}`)));
+    await refreshPages(url);
+  });
+
+  it("does not say that more fail than before: nothing was known of them", async () => {
+    const html = await pages.page("/");
+    expect(textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? "")).toMatch(/^15 of 30 projects fail; none broke/);
+    expect(textOf(/<p class="say">(.*?)<\/p>/s.exec(html)?.[1] ?? "")).not.toMatch(/more fail/);
+  });
+});

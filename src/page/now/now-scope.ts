@@ -135,12 +135,14 @@ export interface NewestBreak {
   readonly newest_failing_since: string | null;
 }
 
-/** Projects that had builds, and those of them that failed: now, and on average at ten moments of the ninety days before. */
+/** What was known at moments of the ninety days before, ten at most, on average over these. */
 export interface FailingBefore {
-  readonly built: number;
-  readonly failing: number;
   readonly moments: number;
-  readonly built_now: number;
+  /** Projects that had builds. */
+  readonly built: number;
+  /** Those of them that failed. */
+  readonly failing: number;
+  /** Those of them that fail now, by the series that had builds then. */
   readonly failing_now: number;
 }
 

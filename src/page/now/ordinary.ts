@@ -36,20 +36,18 @@ export function usualOf(days: readonly number[]) {
   return { low: at(0.1), high: at(0.9) };
 }
 
-/** Says that surely more projects fail than in the ninety days before; null where that is not known. */
+/**
+ * Says that surely more projects fail than in the ninety days before; null where that is not known. Both shares are of what was known
+ * then: a mirror that comes to know more finds more that fails.
+ */
 export function moreWords({ before }: UsualFacts): string | null {
   if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
-  const goodOf = (built: number, failing: number) => ({
-    succeeded: Math.round(built - failing),
-    finished: Math.round(built),
-  });
-  const difference = differenceOf(
-    goodOf(before.built_now, before.failing_now),
-    goodOf(before.built, before.failing),
-  );
+  const { built, failing, failing_now } = before;
+  const goodOf = (bad: number) => ({ succeeded: Math.round(built - bad), finished: Math.round(built) });
+  const difference = differenceOf(goodOf(failing_now), goodOf(failing));
   if (difference === null || difference.isChance || difference.by > 0) return null;
-  const then = wholePercent(before.failing / before.built);
-  return `Surely more fail than in the ${before.moments * STEP_DAYS} days before, when ${then} of the projects did on average.`;
+  const [then, today] = [failing, failing_now].map((bad) => wholePercent(bad / built));
+  return `Surely more fail than in the ${before.moments * STEP_DAYS} days before: of what was known then, ${then} of the projects failed on average, and ${today} fail now.`;
 }
 
 /** Says that surely fewer builds succeeded than in the ninety days before; null where that is not known. */

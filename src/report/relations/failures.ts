@@ -186,6 +186,8 @@ export const FAILURE_RELATIONS = {
       ...STREAK_COLUMNS,
       is_deleted:
         "True where its project or version is deleted: such a streak is over, also where it is_open.",
+      series_since:
+        "When the first known build of its series was triggered; null where none has a date. Compare only series that were known in both spans.",
     },
     key: ["first_failed_build_id"],
     time: { column: "broke_at", span: "moment" },

@@ -39,7 +39,7 @@ const QUIET: Case = {
   usualDays: Array.from({ length: 28 }, (_, day) => 10 + (day % 10)),
   newest: undefined,
   failing: 0,
-  before: { built: 690, failing: 230, moments: 10, built_now: 700, failing_now: 237 },
+  before: { built: 690, failing: 230, moments: 10, failing_now: 233 },
   lately: { succeeded: 160, finished: 185 },
   usuallyDays: 90,
   usually: { succeeded: 14000, finished: 16200 },
@@ -104,7 +104,7 @@ const before = {
   at: new Date("2026-11-22T02:10:00Z"),
 };
 
-const ALL_FAIL = { built: 690, failing: 92, moments: 10, built_now: 700, failing_now: 700 };
+const ALL_FAIL = { built: 690, failing: 92, moments: 10, failing_now: 690 };
 
 /** The golden file has the kind, the look and the tone of each, and what it says. */
 const CASES: Readonly<Record<string, Case>> = {

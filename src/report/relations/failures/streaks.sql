@@ -11,8 +11,9 @@ SELECT streak.project_id, project.project_slug, streak.version_id, version.versi
   streak.recovered_build_id IS NOT NULL AND coalesce(streak.recovered_after < streak.failed_before, true) AS is_overlapped,
   streak.error_class, streak.last_succeeded_build_id IS NOT NULL AS worked_before, nullif(streak.reference, '') AS reference,
   coalesce(version.is_main AND version.project_id = streak.project_id, false) AND streak.type = 'html' AS is_main,
-  coalesce(project.is_deleted OR version.is_deleted, false) AS is_deleted
+  coalesce(project.is_deleted OR version.is_deleted, false) AS is_deleted, series.first_triggered_at AS series_since
 FROM rollup.streaks AS streak
 CROSS JOIN rollup.state
+LEFT JOIN rollup.series USING (project_id, version_id, type, reference)
 LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
 LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id;
