@@ -6,7 +6,7 @@ import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
 import type { Trouble } from "../parts/incidents.ts";
-import { kindLabel } from "../parts/kinds.ts";
+import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
 import {
@@ -331,11 +331,8 @@ function kindsWords(facts: NowVerdictFacts): string | null {
   const total = sumIn(facts.kinds, "failures");
   const [first] = facts.kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  const says =
-    first.error_class === "unclassified"
-      ? "have an error that no rule names"
-      : `say: ${kindLabel(first.error_class)}`;
-  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} ${says}; ${ofPlatform(facts)}.`;
+  const share = wholePercent(first.failures / total);
+  return `Of the ${grouped(total)} failed builds, ${share} ${saysKind(first.error_class)}; ${ofPlatform(facts)}.`;
 }
 
 function ofPlatform({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {

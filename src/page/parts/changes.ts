@@ -61,14 +61,23 @@ export function differenceOf(after: Count, before: Count): Difference | null {
 }
 
 const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");
+const UNKNOWN = html`<small class="quiet">nothing to compare it with</small>`;
+
+/** A change with its arrow. `kind` colours it: good, bad, the same, or within chance. */
+const renderDelta = (kind: string, step: number, words: Markup | string): Markup =>
+  html`<span class="delta ${kind}">${icon(directionOf(step))}${words}</span>`;
 
 /** A change of a rate in points. Only what is more than chance is coloured. */
 export function renderPoints({ by, isChance }: Difference): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
-  const sign = directionOf(points === "0.0" ? 0 : by);
-  const kind = { same: "same", up: "good", down: "bad" }[sign];
-  const direction = sign === "same" ? "" : `${sign} `;
-  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
+  const step = points === "0.0" ? 0 : by;
+  const kind = { same: "same", up: "good", down: "bad" }[directionOf(step)];
+  const direction = step === 0 ? "" : `${directionOf(step)} `;
+  return renderDelta(
+    isChance ? "chance" : kind,
+    step,
+    html`<span class="unseen">${direction}</span>${points}\u00a0points`,
+  );
 }
 
 /** A difference in points with its sign: `+1.1`, `−0.5`. */
@@ -80,7 +89,7 @@ export function points(difference: number): string {
 /** The difference of two rates in points, with its interval where there is room. */
 export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
   const difference = differenceOf(now, before);
-  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  if (difference === null) return UNKNOWN;
   const { low, high, isChance } = difference;
   return html`${renderPoints(difference)} <small class="quiet">
     ${chanceWords(isChance)}
@@ -140,7 +149,7 @@ const chanceWords = (isChance: boolean): string => (isChance ? "within chance" :
 /** A change of a share in percent of it, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
 export function renderShareChange(some: BothPeriods, finished: BothPeriods): Markup {
   const difference = shareDifference(some, finished);
-  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  if (difference === null) return UNKNOWN;
   const { by } = difference;
   const sure = sureSign(difference);
   const change = Math.max(1, Math.round((100 * Math.abs(by) * finished.before) / some.before));
@@ -153,14 +162,14 @@ export function renderShareChange(some: BothPeriods, finished: BothPeriods): Mar
           ? "gone"
           : `${by > 0 ? "+" : "−"}${grouped(change)}\u00a0%`;
   const kind = sure === 0 ? "chance" : sure > 0 ? "bad" : "good";
-  return html`<span class="delta ${kind}">${icon(directionOf(by))}${words}</span> <small>${chanceWords(sure === 0)}</small>`;
+  return html`${renderDelta(kind, by, words)} <small>${chanceWords(sure === 0)}</small>`;
 }
 
 /** A change as a plain number, which judges nothing: `+35`. */
 export function renderCountStep(now: number, before: number): Markup {
   const step = now - before;
   const words = step === 0 ? "no change" : `${step > 0 ? "+" : "−"}${grouped(Math.abs(step))}`;
-  return html`<span class="delta same">${icon(directionOf(step))}${words}</span>`;
+  return renderDelta("same", step, words);
 }
 
 /** The outcomes of some builds. */
