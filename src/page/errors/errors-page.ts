@@ -55,7 +55,7 @@ import {
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
+import { isRising, lines, renderSorts, risen, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
@@ -69,7 +69,6 @@ import {
   type LineRow,
   PRINT_SORTS,
 } from "./lines-questions.ts";
-import { risen } from "./risen.ts";
 
 const build = relation("fact_builds");
 const rate = relation("success_rate_daily");

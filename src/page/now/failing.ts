@@ -41,7 +41,7 @@ import {
   seriesOn,
   type Totals,
 } from "./now-scope.ts";
-import type { NowSaid } from "./now-verdict.ts";
+import type { NowSaid } from "./verdict.ts";
 
 const build = relation("fact_builds");
 const project = relation("failing_projects");

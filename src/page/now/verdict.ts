@@ -2,23 +2,28 @@
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { type RisingLine, sayRising } from "../parts/changes.ts";
-import type { VerdictLook } from "../parts/document.ts";
+import type { Verdict, VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
 import type { Trouble } from "../parts/incidents.ts";
 import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
+import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
   arrivalWords,
   judgeFew,
   judgeQuiet,
+  moreWords,
+  ordinaryWords,
   rangeWords,
   readArrivals,
-} from "./arrivals-verdict.ts";
-import { type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
-import { moreWords, ordinaryWords, type UsualFacts, usualOf, usualWords, worseWords } from "./ordinary.ts";
+  type UsualFacts,
+  usualOf,
+  usualWords,
+  worseWords,
+} from "./usual.ts";
 
 const MOST_DAYS = 28;
 
@@ -52,6 +57,17 @@ export interface NowVerdictFacts extends UsualFacts {
   readonly arrivals: Arrivals;
   /** Failures of the 24 hours by kind, the most frequent first. */
   readonly kinds: readonly Pick<KindCount, "error_class" | "failures">[];
+}
+
+/** The verdict, as the blocks take it. */
+export interface NowSaid {
+  readonly verdict: Verdict;
+  readonly facts: NowVerdictFacts;
+  /** Builds do not arrive as usual. */
+  readonly isSilent: boolean;
+  /** Nothing was built since the end of `of`. */
+  readonly isQuiet: boolean;
+  readonly of: NowSpan;
 }
 
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
