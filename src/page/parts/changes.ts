@@ -266,20 +266,6 @@ export const sayingOf = (line: string, most = 90): string =>
 /** `22 Nov 03:10`. */
 export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
 
-/** `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects`; a line that came before rises, or rose where that is not of now. */
-export function risingWords(one: RisingLine, now: Date, isNow: boolean): string {
-  const saying = `“${sayingOf(one.error_line)}”`;
-  return one.failures_before === 0
-    ? `${saying} began at ${sinceWords(one, now)} and hit ${counted(one.projects, "project")}`
-    : `${saying} ${isNow ? "rises" : "rose"}: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
-}
-
-/** Says how often it came before. */
-const beforeWords = (one: RisingLine): string =>
-  one.failures_before === 0
-    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before`
-    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}`;
-
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
 export function risenWords(one: RisingLine): string {
   const failures = { now: one.failures, before: one.failures_before };
@@ -287,12 +273,25 @@ export function risenWords(one: RisingLine): string {
   return `${sharesWords(failures, finished)} of the finished builds in the 28 days before`;
 }
 
-/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines, and no end. */
-export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
-  title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
-  sentence: `${risingWords(one, now, isNow)}.`,
-  evidence: beforeWords(one),
-});
+/**
+ * The verdict of a line that rises, as each page has it: `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.` One that came before
+ * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end.
+ */
+export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
+  const isFirst = one.failures_before === 0;
+  const [saying, since] = [`“${sayingOf(one.error_line)}”`, sinceWords(one, now)];
+  const hit = `hit ${counted(one.projects, "project")}`;
+  const builds = `The same line in ${counted(one.failures, "build")}`;
+  return {
+    title: `↑ ${sayingOf(one.error_line, 40)} ${hit}`,
+    sentence: isFirst
+      ? `${saying} began at ${since} and ${hit}.`
+      : `${saying} ${isNow ? "rises" : "rose"}: it ${hit} since ${since}.`,
+    evidence: isFirst
+      ? `${builds}, and in none of the 28 days before`
+      : `${builds} of 24 hours: ${risenWords(one)}`,
+  };
+}
 
 export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
 
