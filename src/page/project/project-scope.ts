@@ -88,7 +88,7 @@ interface TotalsRow {
 }
 
 /** One row, or none without a build. */
-export const askForTotals = projectQuestion<TotalsRow>("totals");
+export const askForTotals = projectQuestion<TotalsRow>("project_totals");
 
 export interface RecentBuild {
   readonly outcome: string;
