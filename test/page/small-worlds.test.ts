@@ -211,7 +211,9 @@ describe("a mirror of thirty projects, half with a format that came to be known 
 
   it("does not say that more fail than before: nothing was known of them", async () => {
     const html = await pages.page("/");
-    expect(textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? "")).toMatch(/^15 of 30 projects fail; none broke/);
+    expect(textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? "")).toMatch(
+      /^15 of 30 projects fail; none broke/,
+    );
     expect(textOf(/<p class="say">(.*?)<\/p>/s.exec(html)?.[1] ?? "")).not.toMatch(/more fail/);
   });
 });

@@ -143,6 +143,9 @@ export interface FailingBefore {
   /** Those of them that failed. */
   readonly failing: number;
   /** Those of them that fail now, by the series that had builds then. */
+  readonly failing_known: number;
+  /** The same two of now, by all that is known. */
+  readonly built_now: number;
   readonly failing_now: number;
 }
 

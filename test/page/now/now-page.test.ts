@@ -24,7 +24,7 @@ describe("the page of now", () => {
   it("says first how many fail and what broke, and whether that is usual; the title and the icon say it too", async () => {
     const page = await pages.page("/");
     await expectGolden(pages, "now.golden.txt", ["/", "/?why=dependncy", "/?page=9", "/?show=never"]);
-    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*b27100/);
     expect(page).toContain('<link rel="alternate" type="application/atom+xml"');
   });
 
@@ -127,10 +127,10 @@ describe("a project of which something new broke", () => {
 });
 
 describe("an hour with few projects", () => {
-  /** Half an hour ago seven projects built, and `eighth`: a project's id, or null for one that the mirror lacks. */
+  /** Half an hour ago seven projects built, five of which failed, and `eighth`: a project's id, or null for one that the mirror lacks. */
   const built = (eighth: string) => `
     insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
-    select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', true, 'pdf',
+    select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', n > 5, 'pdf',
       case when n = 8 then ${eighth} else (10 + n)::text end, case when n < 8 then 'v' || 10 + n end, now(), now(), ''
     from generate_series(1, 8) as n`;
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
-import { usualOf } from "../../../src/page/now/ordinary.ts";
+import { type Arrivals, readArrivals, usualOf } from "../../../src/page/now/usual.ts";
 import { judge, type NowVerdictFacts } from "../../../src/page/now/verdict.ts";
 import { toneOf } from "../../../src/page/parts/document.ts";
 import { textOf } from "../../support/page-text.ts";
@@ -39,7 +38,7 @@ const QUIET: Case = {
   usualDays: Array.from({ length: 28 }, (_, day) => 10 + (day % 10)),
   newest: undefined,
   failing: 0,
-  before: { built: 690, failing: 230, moments: 10, failing_now: 233 },
+  before: { built: 690, failing: 230, moments: 10, failing_known: 233, built_now: 700, failing_now: 237 },
   lately: { succeeded: 160, finished: 185 },
   usuallyDays: 90,
   usually: { succeeded: 14000, finished: 16200 },
@@ -104,7 +103,14 @@ const before = {
   at: new Date("2026-11-22T02:10:00Z"),
 };
 
-const ALL_FAIL = { built: 690, failing: 92, moments: 10, failing_now: 690 };
+const ALL_FAIL = {
+  built: 690,
+  failing: 92,
+  moments: 10,
+  failing_known: 690,
+  built_now: 700,
+  failing_now: 700,
+};
 
 /** The golden file has the kind, the look and the tone of each, and what it says. */
 const CASES: Readonly<Record<string, Case>> = {
@@ -130,6 +136,11 @@ const CASES: Readonly<Record<string, Case>> = {
   "nothing new, and a lower rate": { ...BROKEN, broke: 0, lately: { succeeded: 110, finished: 185 } },
   "as many as usual, and a lower rate": { ...BROKEN, lately: { succeeded: 110, finished: 185 } },
   "more fail than in ninety days": { ...BROKEN, failing: 700, before: ALL_FAIL },
+  "more fail, of what was not known before": {
+    ...BROKEN,
+    failing: 700,
+    before: { ...ALL_FAIL, failing_known: 92 },
+  },
   "more fail than in ninety days, and none broke": { ...BROKEN, broke: 0, failing: 700, before: ALL_FAIL },
   "more fail than in a month that is not known": {
     ...BROKEN,

@@ -1,5 +1,6 @@
 -- How many projects failed at moments of the ninety days before, and how many fail now of what was known at each of these moments. A
--- series whose first build came later is in neither number, or a mirror would find more failures the more it comes to know.
+-- series whose first build came later is in neither number, or a mirror would find more failures the more it comes to know. And all
+-- that fail now.
 with built as materialized (
   select total.first_triggered_at as since
   from report.success_rate_by_project as total join report.dim_projects using (project_id)
@@ -14,9 +15,11 @@ with built as materialized (
 ), counted as (
   select (select count(*) from built where coalesce(since <= at, true)) as built,
     (select count(distinct project_id) from failed where coalesce(since <= at, true) and coalesce(until > at, true)) as failing,
-    (select count(distinct project_id) from failed where fails_now and coalesce(series_since <= at, true)) as failing_now
+    (select count(distinct project_id) from failed where fails_now and coalesce(series_since <= at, true)) as failing_known
   from generate_series(:stepDays::int, 90, :stepDays::int) as days
   cross join lateral (select :now::timestamptz - days * interval '1 day' as at) as moment
   where at > (select min(since) from built)
 )
-select avg(built) as built, avg(failing) as failing, avg(failing_now) as failing_now, count(*) as moments from counted
+select avg(built) as built, avg(failing) as failing, avg(failing_known) as failing_known, count(*) as moments,
+  (select count(*) from built) as built_now, (select count(distinct project_id) from failed where fails_now) as failing_now
+from counted
