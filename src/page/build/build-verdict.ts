@@ -13,6 +13,7 @@ import {
 } from "../../mirror/builds/explain-build.ts";
 import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
 import { block, part } from "../parts/block.ts";
+import { tookWords } from "../parts/bounds.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
 import type { Verdict, VerdictLook } from "../parts/document.ts";
 import {
@@ -30,7 +31,7 @@ import { projectLink, webAddress } from "../parts/links.ts";
 import { ago, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
-import { type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN, type Story } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */

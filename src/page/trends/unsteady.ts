@@ -6,10 +6,9 @@ import { block } from "../parts/block.ts";
 import { points } from "../parts/changes.ts";
 import { html } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon } from "../parts/marks.ts";
+import { HOUR_MS, icon, span } from "../parts/marks.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { renderRows } from "../parts/tables.ts";
-import { lengthOf } from "./times.ts";
 import { CHOSEN, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 const MOST_ROWS = 5;
@@ -120,7 +119,7 @@ export const repairs = block({
   }),
   draw({ rows }) {
     const within = (hours: number | null, words: (length: string) => string) =>
-      hours === null ? "" : words(lengthOf(hours * 3600));
+      hours === null ? "" : words(span(hours * HOUR_MS));
     return {
       title: "Time to recover",
       note: "From trigger to trigger, streaks that are still open included, by whole months.",
