@@ -11,7 +11,7 @@ import {
   explainBuild,
   type QuarantinedBuild,
 } from "../../mirror/builds/explain-build.ts";
-import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { block, part } from "../parts/block.ts";
 import { tookWords } from "../parts/bounds.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
@@ -71,15 +71,15 @@ async function readStory(
   return { build, description, tails, place, upstream };
 }
 
+const UPSTREAM_LINKS = statement<{
+  base_url: string | null;
+  subdomain: string | null;
+  absolute_url: string | null;
+}>("upstream_links", import.meta.url);
+
 /** The addresses of the build's record and its project's documentation at the service, by http or https; null where there is none. */
 async function findUpstreamLinks(sql: AnySql, buildId: string) {
-  const [row] = await sql<
-    { base_url: string | null; subdomain: string | null; absolute_url: string | null }[]
-  >`
-    select (select base_url from sync.service), project.subdomain, project.absolute_url
-    from mirror.builds as build
-    left join mirror.projects as project on project.id = build.project_id
-    where build.id = ${buildId}`;
+  const [row] = await UPSTREAM_LINKS(sql, { id: buildId });
   const { base_url: baseUrl = null, subdomain = null, absolute_url: path = null } = row ?? {};
   return {
     record: baseUrl === null ? null : webAddress(`${baseUrl}/api/v1/build/${encodeURIComponent(buildId)}/`),

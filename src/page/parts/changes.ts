@@ -63,7 +63,7 @@ export function differenceOf(after: Count, before: Count): Difference | null {
 const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");
 
 /** A change of a rate in points. Only what is more than chance is coloured. */
-export function renderPoints({ by, isChance }: Difference): Markup {
+export function renderPoints({ by, isChance }: Pick<Difference, "by" | "isChance">): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
   const sign = directionOf(points === "0.0" ? 0 : by);
   const kind = { same: "same", up: "good", down: "bad" }[sign];

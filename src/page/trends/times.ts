@@ -14,7 +14,7 @@ import {
   timesScale,
   unknownTimes,
 } from "../parts/bounds.ts";
-import { drawBars, notZero, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
+import { drawBars, notZero, renderCharts, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dayNumber, daysName, rowsIn } from "../parts/period.ts";
 import { renderFoldTable } from "../parts/tables.ts";
@@ -97,7 +97,7 @@ const renderTimesByDay = (
   days: readonly TookSpan[],
   now: Date,
 ): Markup => html`<h3 class="sub">How long half of them took</h3>
-<div class="charts${days.length < 8 && " few"}">${drawDurations(days, now)}</div>
+${renderCharts(days, drawDurations(days, now))}
 ${KEY}
 ${renderFoldTable<TookSpan>({
   title: "The times as a table",
@@ -291,7 +291,7 @@ export const backlog = block({
 ${
   // A single bar says no more than the sentence.
   spans.length > 1 &&
-  html`<div class="charts${spans.length < 8 && " few"}">${chart}</div>
+  html`${renderCharts(spans, chart)}
 ${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
 }`,
     };
