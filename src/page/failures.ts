@@ -14,47 +14,41 @@ const QUERY_CANCELED = "57014";
  * that it only says that it does not answer: its address must not be shown.
  */
 export function explainPageFailure(error: unknown) {
-  const said = (status: 400 | 500 | 503, title: string, words: string) => ({
-    status,
-    title,
-    words,
-    isOurs: status === 500,
-    isAway: false,
-  });
+  const [status, title, words] = wordsOf(error);
+  return { status, title, words, isOurs: status === 500, isAway: title === AWAY };
+}
+
+const AWAY = "The database does not answer, so nothing can be said about the builds now.";
+
+type Words = readonly [status: 400 | 500 | 503, title: string, words: string];
+
+function wordsOf(error: unknown): Words {
   if (error instanceof ConfigError) {
     const { message, hint } = error;
     const words = shorten(hint ? `${message}${/[?.]$/.test(message) ? "" : ":"} ${hint}` : message, 500);
-    return said(400, "This request cannot be answered", words);
+    return [400, "This request cannot be answered", words];
   }
   if (error instanceof BusyError)
-    return said(
-      503,
-      "Too many ask at the moment",
-      "Other readers were here first. Try again in a few seconds.",
-    );
+    return [503, "Too many ask at the moment", "Other readers were here first. Try again in a few seconds."];
   if (sqlstateOf(error) === QUERY_CANCELED)
-    return said(
+    return [
       503,
       "The answer took too long",
       "The database did not answer in time. Ask for fewer days, or try again in a minute.",
-    );
+    ];
   if (isRecoveryConflict(error))
-    return said(
+    return [
       503,
       "The database is catching up",
       "This replica had to replay changes of its primary first. Try again.",
-    );
-  if (error instanceof StoreError) {
-    const words =
-      "docmirror keeps trying to reach it. This page asks again every ten seconds, and works again as soon as it answers.";
-    const title = "The database does not answer, so nothing can be said about the builds now.";
-    return { ...said(503, title, words), isAway: true };
-  }
-  return said(
-    500,
-    "docmirror has a fault",
-    "The page could not be made. The log of docmirror has the details.",
-  );
+    ];
+  if (error instanceof StoreError)
+    return [
+      503,
+      AWAY,
+      "docmirror keeps trying to reach it. This page asks again every ten seconds, and works again as soon as it answers.",
+    ];
+  return [500, "docmirror has a fault", "The page could not be made. The log of docmirror has the details."];
 }
 
 const DOCTOR = html`<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre>`;

@@ -33,19 +33,12 @@ import {
   kindLabel,
   kindMeaning,
   kindsOf,
+  meantKinds,
   noFailures,
   renderKindRows,
+  saysKind,
 } from "../parts/kinds.ts";
-import {
-  buildHref,
-  keptFields,
-  meantLinks,
-  nearestChoices,
-  readOneOf,
-  readPageNumber,
-  readText,
-  withQuery,
-} from "../parts/links.ts";
+import { buildHref, keptFields, readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
 import { ago, clockWords } from "../parts/marks.ts";
 import {
   dateOf,
@@ -62,7 +55,7 @@ import {
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
+import { isRising, lines, renderSorts, risen, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
@@ -76,7 +69,6 @@ import {
   type LineRow,
   PRINT_SORTS,
 } from "./lines-questions.ts";
-import { risen } from "./risen.ts";
 
 const build = relation("fact_builds");
 const rate = relation("success_rate_daily");
@@ -252,16 +244,11 @@ function judgeErrors(
     finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`;
   const some = `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
   const who = failed === 1 ? "it" : most.now === failed ? "all of them" : some;
-  const says = failed === 1 ? ["says", "has"] : ["say", "have"];
-  const why =
-    most.name === "unclassified"
-      ? `${who} ${says[1]} an error that no rule names`
-      : `${who} ${says[0]}: ${kindLabel(most.name)}`;
   return {
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
     look: rises ? "some" : "idle",
     mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
-    sentence: `${counted(failed, "build")} failed on ${days}; ${why}.`,
+    sentence: `${counted(failed, "build")} failed on ${days}; ${who} ${saysKind(most.name, failed === 1)}.`,
     evidence: riseWords(rising, risen, said, period) + share,
   };
 }
@@ -361,7 +348,6 @@ ${await draw(said)}
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */
 function drawUnknownKind(wrong: string, kinds: readonly string[], { since, until }: PeriodChoice): Draft {
   const hrefOf = (kind?: string) => withQuery(ERRORS_PATH, { since, until, kind });
-  const ways = meantLinks(nearestChoices(wrong, kinds, kindLabel), hrefOf, kindLabel);
   return drawNoMatch({
     ...NAMED,
     sentence: "There is no such kind of error.",
@@ -370,7 +356,7 @@ function drawUnknownKind(wrong: string, kinds: readonly string[], { since, until
       "no-match",
       "No kind matches.",
       html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
-      [...ways, { href: hrefOf(), words: "All kinds" }],
+      [...meantKinds(wrong, kinds, hrefOf), { href: hrefOf(), words: "All kinds" }],
     ],
   });
 }

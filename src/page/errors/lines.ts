@@ -1,12 +1,20 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askEach, groupBy, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
-import { changeOf, sharesWords } from "../parts/changes.ts";
+import {
+  askForRising,
+  changeOf,
+  linesHref,
+  type RisingLine,
+  risenWords,
+  sharesWords,
+  sinceWords,
+} from "../parts/changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
 import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
-import { age, ago, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
+import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
   askForLineDays,
@@ -306,4 +314,30 @@ function renderProjects(line: LineRow, { projects, choice, href, now }: LinesFac
     html`<li><span>the latest ${projectsOf(choice)}</span> <a href="${more}">and ${grouped(left)} more</a></li>`
   }</ul></details>`
   );
+}
+
+/** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
+export const risen = block({
+  id: "risen",
+  narrowedBy: {},
+  asks: ({ at }: ErrorsScope) => ({ rows: askForRising(at) }),
+  draw({ rows }, { now, at, isNow }) {
+    if (rows.length === 0) return null;
+    return {
+      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at.getTime(), now)}`,
+      count: counted(rows.length, "line"),
+      note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
+      body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
+    };
+  },
+});
+
+function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
+  const against = `rises: ${risenWords(one)}`;
+  return html`<li class="kline rises">
+    <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
+    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
+    <small><span class="rise">${icon("up")}${one.failures_before === 0 ? "new" : against}</span>
+    ${counted(one.failures, "build")}, the first ${buildLink(one.first_build_id)}, ${momentTag(one.since, now)}</small></li>
+`;
 }

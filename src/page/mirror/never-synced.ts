@@ -168,27 +168,24 @@ function drawFirstSync(sync: SyncProgress, address: Address, names: Markup | "")
           ? html`. The service may have asked for a pause, or the process is gone: <code>docmirror sync</code>
             goes on where it stopped, and says so if it is still running`
           : "; nothing has gone wrong so far"
-      }.`,
-    progress: renderWhole(sync),
+      }. ${
+        hasProjects(sync)
+          ? html`<a href="/projects">Projects</a> has the names of all projects`
+          : html`<a href="/mirror">Mirror</a> shows the run`
+      } already.`,
   };
   const main = html`
-<div class="cols">
-<div class="col">
 ${renderBlock({
   id: "progress",
   title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
+  note: doneNote(sync),
   body: html`${
     sync.lists.length === 0
       ? html`<p class="empty">The service is being asked which lists it has.</p>`
       : html`<ul class="loads">${sync.lists.map(renderList)}</ul>`
   }${renderRenewal(address)}`,
 })}
-${names}
-</div>
-<aside class="col rail" aria-label="More about the first sync">
-${renderBlock({ id: "soon", title: "What appears when", body: renderSoon(sync) })}
-</aside>
-</div>`;
+${names}`;
   const words = share === null ? "under way" : `${share}\u00a0%`;
   const age = html`<a class="fresh ${isSilent ? "warn" : "idle"}" href="/mirror">
 ${mark(isSilent ? "warn" : "run", "under way")}<span><b>First sync</b> <small>${words}</small></span></a>`;
@@ -219,13 +216,11 @@ function shortSpan(seconds: number): string {
   return seconds <= 5400 ? `${Math.ceil(seconds / 60)}\u00a0min` : `${Math.ceil(seconds / 3600)}\u00a0h`;
 }
 
-function renderWhole({ records, total, recordsPerSecond }: SyncProgress): Markup {
+function doneNote({ records, total, recordsPerSecond }: SyncProgress): string {
   const pace = recordsPerSecond === null ? "" : `, some ${grouped(Math.round(recordsPerSecond))} a second`;
-  if (total === null)
-    return html`<div class="whole"><span>${counted(records, "record")}${pace}.
-      The service has not said yet how many there are.</span></div>`;
-  return html`<div class="whole">${renderBar("All lists", records, total)}<span>${grouped(records)} of ${counted(total, "record")}${pace}.
-    The totals are the service’s own counts.</span></div>`;
+  return total === null
+    ? `${counted(records, "record")}${pace}. The service has not said yet how many there are.`
+    : `${grouped(records)} of ${counted(total, "record")}${pace}. The totals are the service’s own counts.`;
 }
 
 function renderBar(name: string, records: number, total: number): Markup {
@@ -250,14 +245,13 @@ function stateOf({ walk, records, seconds, secondsLeft }: ListProgress): [sign: 
     return [mark("good", "read"), `read in ${took}`];
   }
   if (walk !== null) return [mark("warn", "not whole"), "not read to its end"];
-  if (records === 0) return [waits(), "waits for its first page"];
+  if (records === 0)
+    return [html`<span class="st idle"><span class="unseen">waits</span></span>`, "waits for its first page"];
   return [
     mark("run", "being read"),
     secondsLeft === null ? "being read" : `about ${shortSpan(secondsLeft)} left`,
   ];
 }
-
-const waits = (): Markup => html`<span class="st idle"><span class="unseen">waits</span></span>`;
 
 /** The list of a resource as a heading: `Builds`. */
 export const listName = (resource: string): string =>
@@ -275,32 +269,6 @@ function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Mark
 /** The names of all projects are stored. */
 const hasProjects = ({ lists }: SyncProgress): boolean =>
   lists.some(({ resource, walk }) => resource === "project" && walk === "whole");
-
-/** The pages by when they have something to show. */
-function renderSoon(sync: SyncProgress): Markup {
-  const { lists, secondsLeft } = sync;
-  const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
-  const left = secondsLeft === null || !readsBuilds ? "" : shortSpan(secondsLeft);
-  const isListed = hasProjects(sync);
-  const there = (path: string, name: string) => html`${mark("good", "there")} <a href="${path}">${name}</a>`;
-  const later = (name: string) => html`${waits()} ${name}`;
-  return renderRows([
-    { name: there("/mirror", "Mirror"), figure: "now", small: "the run, its pages and its faults" },
-    isListed
-      ? {
-          name: there("/projects", "Projects"),
-          figure: "now",
-          small: "their names; their states are not known yet",
-        }
-      : { name: later("Projects"), figure: left, small: "when their list is read" },
-    {
-      name: later("Now, Trends, Errors"),
-      figure: left,
-      small: readsBuilds ? "with the whole list of builds" : "not yet: this sync does not read builds",
-    },
-    { name: later("What is usual"), figure: left, small: "if the list reaches back 28 days" },
-  ]);
-}
 
 interface ListProgress {
   readonly resource: string;

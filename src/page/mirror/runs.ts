@@ -57,8 +57,12 @@ const SPAN_MS = 25 * HOUR_MS;
 const AHEAD_MS = 35 * MINUTE_MS;
 /** A watch looks once a minute. */
 const GAP_MS = 5 * MINUTE_MS;
-const TICK = "M-3.6 .2l2.6 2.6 4.8-5.2";
-const CROSS = "M-3 -3l6 6M3 -3l-6 6";
+/** The signs of syncs, around their middle: one that succeeded, one that did not, and one that is under way and has not succeeded yet. */
+const SIGNS = {
+  good: html`<circle class="m-good" r="9"/><path class="tickmark" d="M-3.6 .2l2.6 2.6 4.8-5.2"/>`,
+  bad: html`<rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/><path class="tickmark" d="M-3 -3l6 6M3 -3l-6 6"/>`,
+  run: html`<circle class="m-open" r="7"/>`,
+};
 
 /** The looks of the mirror at the service in the last day: syncs, and spells of the watch. */
 export const looks = block({
@@ -128,20 +132,9 @@ const isWell = (row: RunRow): boolean => row.status === "succeeded" || isRunning
 function drawSync(row: RunRow, x: string, now: Date): Markup {
   const at = momentMs(row.started_at);
   const title = `${row.kind}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${row.status}`;
-  const shape = isRunning(row)
-    ? drawRun(x, SYNC_Y)
-    : html`${
-        isWell(row)
-          ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
-          : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`
-      }<svg x="${x}" y="${SYNC_Y}" overflow="visible">
-    <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg>`;
-  return html`<g><title>${title}</title>${shape}</g>`;
+  const sign = SIGNS[isRunning(row) ? "run" : isWell(row) ? "good" : "bad"];
+  return html`<g><title>${title}</title><svg x="${x}" y="${SYNC_Y}" overflow="visible">${sign}</svg></g>`;
 }
-
-/** A sync that is under way has not succeeded yet: a ring. */
-const drawRun = (x: string | number, y: number): Markup =>
-  html`<circle class="m-open" cx="${x}" cy="${y}" r="7"/>`;
 
 function drawSpell({ started_at, ended_at, runs, troubled }: RunRow, from: number, to: number): Markup {
   const [first, last] = [clockWords(momentMs(started_at)), clockWords(momentMs(ended_at))];
@@ -151,14 +144,13 @@ function drawSpell({ started_at, ended_at, runs, troubled }: RunRow, from: numbe
 }
 
 function keyOf(syncs: readonly RunRow[], hasGaps: boolean): (Markup | false)[] {
-  const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
-  const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
   const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
-  const round = html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`;
+  const sign = (kind: keyof typeof SIGNS, words: string) =>
+    keyEntry([18, 18], html`<g transform="translate(9 9)">${SIGNS[kind]}</g>`, words);
   return [
-    syncs.some(({ status }) => status === "succeeded") && keyEntry([18, 18], round, "sync that succeeded"),
-    !syncs.every(isWell) && keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not"),
-    syncs.some(isRunning) && keyEntry([18, 18], drawRun(9, 9), "sync under way"),
+    syncs.some(({ status }) => status === "succeeded") && sign("good", "sync that succeeded"),
+    !syncs.every(isWell) && sign("bad", "sync that did not"),
+    syncs.some(isRunning) && sign("run", "sync under way"),
     keyEntry([22, 12], look, "a look at the builds each minute"),
     hasGaps && keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look"),
   ];

@@ -16,9 +16,9 @@ import {
 import { html, type Markup } from "../parts/html.ts";
 import { age, clockWords, HOUR_MS, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
-import { type Arrivals, lastBuildWords, rangeWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
-import type { NowSaid } from "./now-verdict.ts";
+import { type Arrivals, lastBuildWords, rangeWords } from "./usual.ts";
+import type { NowSaid } from "./verdict.ts";
 
 const HEIGHT = 140;
 /** Below the words of the last build. */

@@ -5,12 +5,10 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
+import { kindLabel, meantKinds } from "../parts/kinds.ts";
 import {
   buildLink,
   keptFields,
-  meantLinks,
-  nearestChoices,
   projectHref,
   projectLink,
   type Query,
@@ -43,7 +41,7 @@ import {
   seriesOn,
   type Totals,
 } from "./now-scope.ts";
-import type { NowSaid } from "./now-verdict.ts";
+import type { NowSaid } from "./verdict.ts";
 
 const build = relation("fact_builds");
 const project = relation("failing_projects");
@@ -279,14 +277,15 @@ function whyNone(
       : ["none", "None found.", `The last finished build of every version and format succeeded, of ${of}.`];
   }
   const classes = kinds.map(({ error_class }) => error_class);
-  const nearest = why === undefined || classes.includes(why) ? [] : nearestChoices(why, classes, kindLabel);
   const hrefOf = (choice: Query) => withQuery(PATH, { ...choice, day: day?.text });
   return [
     "no-match",
     page > 1 ? "No such page." : "No project matches.",
     `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
     [
-      ...meantLinks(nearest, (name) => hrefOf({ show, why: name }), kindLabel),
+      ...(why === undefined || classes.includes(why)
+        ? []
+        : meantKinds(why, classes, (name) => hrefOf({ show, why: name }))),
       { href: hrefOf({}), words: `All ${grouped(failing)} that fail` },
     ],
   ];

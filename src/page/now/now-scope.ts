@@ -247,4 +247,4 @@ export interface Totals {
   readonly first_day: string | null;
 }
 
-export const askForTotals = question<Totals>("totals", import.meta.url);
+export const askForTotals = question<Totals>("service_totals", import.meta.url);

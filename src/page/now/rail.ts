@@ -15,8 +15,7 @@ import {
   type KindCount,
   type NowScope,
 } from "./now-scope.ts";
-import type { NowSaid } from "./now-verdict.ts";
-import { knownDays } from "./verdict.ts";
+import { knownDays, type NowSaid } from "./verdict.ts";
 
 const MOST_BARS = 8;
 const MOST_FIXED = 5;

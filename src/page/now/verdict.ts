@@ -2,23 +2,28 @@
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { type RisingLine, sayRising } from "../parts/changes.ts";
-import type { VerdictLook } from "../parts/document.ts";
+import type { Verdict, VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
 import type { Trouble } from "../parts/incidents.ts";
-import { kindLabel } from "../parts/kinds.ts";
+import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
+import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
   arrivalWords,
   judgeFew,
   judgeQuiet,
+  moreWords,
+  ordinaryWords,
   rangeWords,
   readArrivals,
-} from "./arrivals-verdict.ts";
-import { type KindCount, type NewestBreak, type NowAnswers, spanOf } from "./now-scope.ts";
-import { moreWords, ordinaryWords, type UsualFacts, usualOf, usualWords, worseWords } from "./ordinary.ts";
+  type UsualFacts,
+  usualOf,
+  usualWords,
+  worseWords,
+} from "./usual.ts";
 
 const MOST_DAYS = 28;
 
@@ -52,6 +57,17 @@ export interface NowVerdictFacts extends UsualFacts {
   readonly arrivals: Arrivals;
   /** Failures of the 24 hours by kind, the most frequent first. */
   readonly kinds: readonly Pick<KindCount, "error_class" | "failures">[];
+}
+
+/** The verdict, as the blocks take it. */
+export interface NowSaid {
+  readonly verdict: Verdict;
+  readonly facts: NowVerdictFacts;
+  /** Builds do not arrive as usual. */
+  readonly isSilent: boolean;
+  /** Nothing was built since the end of `of`. */
+  readonly isQuiet: boolean;
+  readonly of: NowSpan;
 }
 
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
@@ -331,11 +347,8 @@ function kindsWords(facts: NowVerdictFacts): string | null {
   const total = sumIn(facts.kinds, "failures");
   const [first] = facts.kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  const says =
-    first.error_class === "unclassified"
-      ? "have an error that no rule names"
-      : `say: ${kindLabel(first.error_class)}`;
-  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} ${says}; ${ofPlatform(facts)}.`;
+  const share = wholePercent(first.failures / total);
+  return `Of the ${grouped(total)} failed builds, ${share} ${saysKind(first.error_class)}; ${ofPlatform(facts)}.`;
 }
 
 function ofPlatform({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {

@@ -1,9 +1,7 @@
 /** Lengths of time that are known between two bounds. */
 import { scaleLog } from "d3-scale";
-import { type SQL, sql } from "drizzle-orm";
 import { counted } from "../../base/text.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
-import { inline } from "../../report/ask.ts";
 import type { Empty } from "./block.ts";
 import { keyEntry, renderKey, uprightLine } from "./charts.ts";
 import { html, type Markup } from "./html.ts";
@@ -137,7 +135,3 @@ export function renderBoundKey(surely: string, perhaps: string): Markup {
  */
 export const KNOWN_WITHIN_S = 300;
 export const KNOWN_WITHIN = "five minutes";
-
-/** That the bounds of a time are near enough. */
-export const isKnownTime = (least: SQL, most: SQL): SQL =>
-  sql`${most} - ${least} <= ${inline(KNOWN_WITHIN_S)}`;

@@ -61,14 +61,23 @@ export function differenceOf(after: Count, before: Count): Difference | null {
 }
 
 const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");
+const UNKNOWN = html`<small class="quiet">nothing to compare it with</small>`;
+
+/** A change with its arrow. `kind` colours it: good, bad, the same, or within chance. */
+const renderDelta = (kind: string, step: number, words: Markup | string): Markup =>
+  html`<span class="delta ${kind}">${icon(directionOf(step))}${words}</span>`;
 
 /** A change of a rate in points. Only what is more than chance is coloured. */
 export function renderPoints({ by, isChance }: Pick<Difference, "by" | "isChance">): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
-  const sign = directionOf(points === "0.0" ? 0 : by);
-  const kind = { same: "same", up: "good", down: "bad" }[sign];
-  const direction = sign === "same" ? "" : `${sign} `;
-  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
+  const step = points === "0.0" ? 0 : by;
+  const kind = { same: "same", up: "good", down: "bad" }[directionOf(step)];
+  const direction = step === 0 ? "" : `${directionOf(step)} `;
+  return renderDelta(
+    isChance ? "chance" : kind,
+    step,
+    html`<span class="unseen">${direction}</span>${points}\u00a0points`,
+  );
 }
 
 /** A difference in points with its sign: `+1.1`, `−0.5`. */
@@ -80,7 +89,7 @@ export function points(difference: number): string {
 /** The difference of two rates in points, with its interval where there is room. */
 export function rateChange(now: Count, before: Count, hasRoom = true): Markup {
   const difference = differenceOf(now, before);
-  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  if (difference === null) return UNKNOWN;
   const { low, high, isChance } = difference;
   return html`${renderPoints(difference)} <small class="quiet">
     ${chanceWords(isChance)}
@@ -140,7 +149,7 @@ const chanceWords = (isChance: boolean): string => (isChance ? "within chance" :
 /** A change of a share in percent of it, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
 export function renderShareChange(some: BothPeriods, finished: BothPeriods): Markup {
   const difference = shareDifference(some, finished);
-  if (difference === null) return html`<small class="quiet">nothing to compare it with</small>`;
+  if (difference === null) return UNKNOWN;
   const { by } = difference;
   const sure = sureSign(difference);
   const change = Math.max(1, Math.round((100 * Math.abs(by) * finished.before) / some.before));
@@ -153,14 +162,14 @@ export function renderShareChange(some: BothPeriods, finished: BothPeriods): Mar
           ? "gone"
           : `${by > 0 ? "+" : "−"}${grouped(change)}\u00a0%`;
   const kind = sure === 0 ? "chance" : sure > 0 ? "bad" : "good";
-  return html`<span class="delta ${kind}">${icon(directionOf(by))}${words}</span> <small>${chanceWords(sure === 0)}</small>`;
+  return html`${renderDelta(kind, by, words)} <small>${chanceWords(sure === 0)}</small>`;
 }
 
 /** A change as a plain number, which judges nothing: `+35`. */
 export function renderCountStep(now: number, before: number): Markup {
   const step = now - before;
   const words = step === 0 ? "no change" : `${step > 0 ? "+" : "−"}${grouped(Math.abs(step))}`;
-  return html`<span class="delta same">${icon(directionOf(step))}${words}</span>`;
+  return renderDelta("same", step, words);
 }
 
 /** The outcomes of some builds. */
@@ -257,20 +266,6 @@ export const sayingOf = (line: string, most = 90): string =>
 /** `22 Nov 03:10`. */
 export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
 
-/** `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects`; a line that came before rises, or rose where that is not of now. */
-export function risingWords(one: RisingLine, now: Date, isNow: boolean): string {
-  const saying = `“${sayingOf(one.error_line)}”`;
-  return one.failures_before === 0
-    ? `${saying} began at ${sinceWords(one, now)} and hit ${counted(one.projects, "project")}`
-    : `${saying} ${isNow ? "rises" : "rose"}: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
-}
-
-/** Says how often it came before. */
-const beforeWords = (one: RisingLine): string =>
-  one.failures_before === 0
-    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before`
-    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}`;
-
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
 export function risenWords(one: RisingLine): string {
   const failures = { now: one.failures, before: one.failures_before };
@@ -278,12 +273,25 @@ export function risenWords(one: RisingLine): string {
   return `${sharesWords(failures, finished)} of the finished builds in the 28 days before`;
 }
 
-/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines, and no end. */
-export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
-  title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
-  sentence: `${risingWords(one, now, isNow)}.`,
-  evidence: beforeWords(one),
-});
+/**
+ * The verdict of a line that rises, as each page has it: `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.` One that came before
+ * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end.
+ */
+export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
+  const isFirst = one.failures_before === 0;
+  const [saying, since] = [`“${sayingOf(one.error_line)}”`, sinceWords(one, now)];
+  const hit = `hit ${counted(one.projects, "project")}`;
+  const builds = `The same line in ${counted(one.failures, "build")}`;
+  return {
+    title: `↑ ${sayingOf(one.error_line, 40)} ${hit}`,
+    sentence: isFirst
+      ? `${saying} began at ${since} and ${hit}.`
+      : `${saying} ${isNow ? "rises" : "rose"}: it ${hit} since ${since}.`,
+    evidence: isFirst
+      ? `${builds}, and in none of the 28 days before`
+      : `${builds} of 24 hours: ${risenWords(one)}`,
+  };
+}
 
 export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
 

@@ -179,8 +179,6 @@ export interface Verdict {
   readonly acts?: Markup;
   /** Up to four. @default none */
   readonly figures?: readonly Figure[];
-  /** The progress of the first sync, in place of figures. @default nothing */
-  readonly progress?: Markup;
 }
 
 export interface Figure {
@@ -201,7 +199,7 @@ export const toneOf = ({ look, tone = LOOKS[look].tone }: Pick<Verdict, "look" |
 
 /** The first thing on a page. */
 function renderVerdict(verdict: Verdict): Markup {
-  const { look, crumbs, sentence, evidence, acts, figures, progress } = verdict;
+  const { look, crumbs, sentence, evidence, acts, figures } = verdict;
   const { kind, word } = verdict.mark ?? LOOKS[look];
   const heading = html`<h1 id="v">${sentence}</h1>`;
   return html`<section class="verdict ${look}" aria-labelledby="v">
@@ -209,7 +207,7 @@ ${mark(kind, word, "big")}
 ${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
 ${evidence && html`<p class="say">${evidence}</p>`}
 ${acts && html`<p class="acts">${acts}</p>`}
-${figures === undefined ? progress : renderFigures(figures)}
+${figures && renderFigures(figures)}
 </section>`;
 }
 

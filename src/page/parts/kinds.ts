@@ -9,7 +9,7 @@ import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
-import { nearestChoices } from "./links.ts";
+import { type Link, meantLinks, nearestChoices } from "./links.ts";
 import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
@@ -36,6 +36,16 @@ export const kindLabel = (errorClass: unknown): string =>
 
 /** The meaning of an error class, as a part of a sentence; null for a class that docmirror does not know. */
 export const kindMeaning = (errorClass: unknown): string | null => kindOf(errorClass)?.meaning ?? null;
+
+/** The kinds that a wrong one may mean, as links. */
+export const meantKinds = (wrong: string, kinds: readonly string[], href: (kind: string) => string): Link[] =>
+  meantLinks(nearestChoices(wrong, kinds, kindLabel), href, kindLabel);
+
+/** What builds of a kind say, or one build, behind its subject: `say: Timed out`. */
+export const saysKind = (name: string, isOne = false): string =>
+  name === "unclassified"
+    ? `${isOne ? "has" : "have"} an error that no rule names`
+    : `${isOne ? "says" : "say"}: ${kindLabel(name)}`;
 
 /** A mask that may hide the cause is framed; one that hides only a place is not. */
 const FRAMED = ["‹name›", "‹address›"];

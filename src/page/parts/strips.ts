@@ -20,17 +20,33 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
   const shown = outcomes.slice(-places);
   const width = places * STEP;
   const start = width - shown.length * STEP + 2;
-  const path = (draw: string, isOne: (outcome: string) => boolean) =>
-    shown.flatMap((outcome, place) => (isOne(outcome) ? [`M${start + place * STEP} ${draw}`] : [])).join("");
-  const up = path("10V4", (outcome) => outcome === "succeeded");
-  const down = path("12v8", (outcome) => outcome === "failed");
-  const mid = path("9.5v3", (outcome) => outcome !== "succeeded" && outcome !== "failed");
+  const lines = drawLines(
+    shown.map((outcome) => ({ succeeded: outcome === "succeeded", failed: outcome === "failed" })),
+    (place) => start + place * STEP,
+  );
   const words = stripWords(shown, of);
   return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22"
     viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title>
-    <path class="axis" d="M0 11H${width}"/>${up && html`<path class="up" d="${up}"/>`}
-    ${down && html`<path class="down" d="${down}"/>`}
-    ${mid && html`<path class="mid" d="${mid}"/>`}</svg>`;
+    <path class="axis" d="M0 11H${width}"/>${lines}</svg>`;
+}
+
+/** What became of a build, or of those of a day. */
+interface Ends {
+  readonly succeeded: boolean;
+  readonly failed: boolean;
+  /** Neither is drawn on the line. @default true */
+  readonly isThere?: boolean;
+}
+
+/** A line for each of some builds or days at its place: up where one succeeded, down where one failed, else on the line. */
+function drawLines(all: readonly Ends[], at: (place: number) => number): Markup {
+  const path = (kind: string, draw: string, isOne: (ends: Ends) => boolean) => {
+    const lines = all.map((ends, place) => (isOne(ends) ? `M${at(place)} ${draw}` : "")).join("");
+    return lines && html`<path class="${kind}" d="${lines}"/>`;
+  };
+  return html`${path("up", "10V4", ({ succeeded }) => succeeded)}
+    ${path("down", "12v8", ({ failed }) => failed)}
+    ${path("mid", "9.5v3", ({ succeeded, failed, isThere }) => !succeeded && !failed && isThere !== false)}`;
 }
 
 /** A strip in words, as a sentence without its verb. */
@@ -230,8 +246,6 @@ export async function findMainDays(
  * builds, a dotted one a day that is not known. With `now` each day has its words, for a pointer.
  */
 export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
-  const path = (draw: string, isOne: (day: MainDay) => boolean) =>
-    days.flatMap((day, place) => (isOne(day) ? `M${DAY_STEP * (place + 0.5)} ${draw}` : [])).join("");
   const line = (isUnknown: boolean) => {
     const isOne = (day: MainDay | undefined) => day !== undefined && (day.look === "unknown") === isUnknown;
     const draw = (place: number) => (isOne(days[place - 1]) ? "" : `M${DAY_STEP * place} 11`);
@@ -254,7 +268,12 @@ export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup
   return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
     viewBox="0 0 ${DAY_STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
     <path class="axis" d="${line(false)}"/><path class="axis dotted" d="${line(true)}"/>
-    <path class="up" d="${path("10V4", ({ row }) => countIn(row, "succeeded") > 0)}"/>
-    <path class="down" d="${path("12v8", ({ look }) => look === "bad")}"/>
-    <path class="mid" d="${path("9.5v3", ({ look }) => look === "open")}"/>${titles}</svg>`;
+    ${drawLines(
+      days.map(({ row, look }) => ({
+        succeeded: countIn(row, "succeeded") > 0,
+        failed: look === "bad",
+        isThere: look === "open",
+      })),
+      (place) => DAY_STEP * (place + 0.5),
+    )}${titles}</svg>`;
 }

@@ -118,12 +118,12 @@ describe("while the first sync runs, the page", () => {
     await run(`insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
       values ('1', 'pip', '<b>Pip</b>', 'list', true, now(), now(), ''), ('2', 'tox', 'tox', 'list', true, now(), now(), '')`);
     await beginSync(HALF.replace("('project', 'whole', 600, 600)", "('project', null, 2, 600)"));
-    expect(textOf(blockOf(await pages.page("/"), "soon"))).toContain("Projectswhen their list is read");
+    expect(await pages.page("/")).not.toContain("Projects</a> has the names");
     expect(await pages.page("/projects")).not.toContain('id="names"');
     await run("update sync.walks set walk = 'whole', finished_at = now() where resource = 'project'");
     const page = await pages.page("/projects");
     expect(textOf(blockOf(page, "names"))).toMatch(/2 names\. .*pip<b>Pip<\/b>\s+tox\s*$/s);
-    expect(blockOf(page, "soon")).toContain('<a href="/projects">Projects</a>');
+    expect(page).toContain('<a href="/projects">Projects</a> has the names of all projects already.');
     expect(await pages.page("/")).not.toContain('id="names"');
     expectHarmless(page, "first names");
   });

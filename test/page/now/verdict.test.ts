@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Arrivals, readArrivals } from "../../../src/page/now/arrivals-verdict.ts";
-import { usualOf } from "../../../src/page/now/ordinary.ts";
+import { type Arrivals, readArrivals, usualOf } from "../../../src/page/now/usual.ts";
 import { judge, type NowVerdictFacts } from "../../../src/page/now/verdict.ts";
 import { toneOf } from "../../../src/page/parts/document.ts";
 import { textOf } from "../../support/page-text.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { risingWords, sayingOf } from "../../../src/page/parts/changes.ts";
+import { sayingOf, sayRising } from "../../../src/page/parts/changes.ts";
 import type { BlockRow } from "../../support/block-offers.ts";
 import { openMirrorPages } from "../../support/mirror-pages.ts";
 import { seedDays } from "../../support/seeded-days.ts";
@@ -58,12 +58,12 @@ const rowOf = (failures: number, failures_before: number) => ({
   ...{ since: "2026-11-22 03:10:00+00", first_build_id: "7" },
 });
 const wordsOf = (failures: number, before: number, isNow = true) =>
-  risingWords(rowOf(failures, before), new Date("2026-11-22T12:00:00Z"), isNow);
+  sayRising(rowOf(failures, before), new Date("2026-11-22T12:00:00Z"), isNow).sentence;
 
 it("a line that rises is named by what it says, without the class of its exception", () => {
-  expect(wordsOf(52, 0)).toBe("“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects");
-  expect(wordsOf(52, 3)).toBe("“No module named 'foo'” rises: it hit 40 projects since 22 Nov 03:10");
-  expect(wordsOf(52, 3, false)).toBe("“No module named 'foo'” rose: it hit 40 projects since 22 Nov 03:10");
+  expect(wordsOf(52, 0)).toBe("“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.");
+  expect(wordsOf(52, 3)).toBe("“No module named 'foo'” rises: it hit 40 projects since 22 Nov 03:10.");
+  expect(wordsOf(52, 3, false)).toBe("“No module named 'foo'” rose: it hit 40 projects since 22 Nov 03:10.");
   const lines = ["a.b.ConfigError: no x", "fatal: no x", "error:", "make: no x"];
   expect(lines.map((line) => sayingOf(line))).toEqual(["no x", "no x", "error:", "make: no x"]);
 });
