@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, relation } from "../../report/ask.ts";
+import { inline } from "../../report/ask.ts";
 import { type Asks, countIn, type Found, question } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
@@ -23,7 +23,6 @@ import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
 import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
-const fact = relation("fact_builds");
 /** Builds of its version and format that are shown before a build. */
 const BEFORE = 20;
 const ALIKE_DAYS = 28;
@@ -134,21 +133,14 @@ interface AlikeBuild {
 }
 
 const ALIKE_BUILDS = question<AlikeBuild>("alike_builds", import.meta.url);
+const ALIKE_PROJECTS = question<{ readonly projects: number }>("alike_projects", import.meta.url);
 
-function askAlike({ project_id, error_fingerprint: print, error_line_id: line }: Build): {
+function askAlike({ project_id: project, error_fingerprint: print, error_line_id: line }: Build): {
   rows: Asks<AlikeBuild>;
   kind: Asks<{ readonly projects: number }>;
 } {
-  const isOfKind = sql`${fact.failed} = 1 and ${fact.error_fingerprint} = ${print}
-    and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
-    and ${fact.project_id} <> ${project_id}`;
-  return {
-    rows: ALIKE_BUILDS({ is_of_kind: isOfKind, line }),
-    kind: ask`
-select count(distinct ${fact.project_id}) as projects
-from ${fact}
-where ${isOfKind}`,
-  };
+  const places = { project, print, line };
+  return { rows: ALIKE_BUILDS(places), kind: ALIKE_PROJECTS(places) };
 }
 
 /** Links to the build before, the one after and the last good one; nothing where the series of the build is not known. */

@@ -1,6 +1,5 @@
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
-import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import type { Build } from "../parts/builds.ts";
 import type { Verdict } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
@@ -36,11 +35,3 @@ export interface BuildSaid extends Story {
 
 /** The parameters that narrow the files of all blocks. */
 export const OWN = { id: null };
-
-/** A length of time as far as it is known, in words. */
-export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
-  if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${formatSpan(least_ms)}`;
-  return least_ms === 0
-    ? `at most ${formatSpan(most_ms)}`
-    : `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;
-}

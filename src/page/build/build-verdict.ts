@@ -11,8 +11,9 @@ import {
   explainBuild,
   type QuarantinedBuild,
 } from "../../mirror/builds/explain-build.ts";
-import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { block, part } from "../parts/block.ts";
+import { tookWords } from "../parts/bounds.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
 import type { Verdict, VerdictLook } from "../parts/document.ts";
 import {
@@ -30,7 +31,7 @@ import { projectLink, webAddress } from "../parts/links.ts";
 import { ago, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
-import { type BuildSaid, type BuildScope, OWN, type Story, tookWords } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN, type Story } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
@@ -70,15 +71,15 @@ async function readStory(
   return { build, description, tails, place, upstream };
 }
 
+const UPSTREAM_LINKS = statement<{
+  base_url: string | null;
+  subdomain: string | null;
+  absolute_url: string | null;
+}>("upstream_links", import.meta.url);
+
 /** The addresses of the build's record and its project's documentation at the service, by http or https; null where there is none. */
 async function findUpstreamLinks(sql: AnySql, buildId: string) {
-  const [row] = await sql<
-    { base_url: string | null; subdomain: string | null; absolute_url: string | null }[]
-  >`
-    select (select base_url from sync.service), project.subdomain, project.absolute_url
-    from mirror.builds as build
-    left join mirror.projects as project on project.id = build.project_id
-    where build.id = ${buildId}`;
+  const [row] = await UPSTREAM_LINKS(sql, { id: buildId });
   const { base_url: baseUrl = null, subdomain = null, absolute_url: path = null } = row ?? {};
   return {
     record: baseUrl === null ? null : webAddress(`${baseUrl}/api/v1/build/${encodeURIComponent(buildId)}/`),

@@ -75,14 +75,16 @@ export interface ErrorPlace {
   readonly excerpt: string;
 }
 
+const ERROR_PLACE = statement<{
+  body: string | null;
+  line_number: number;
+  message_line_number: number | null;
+  excerpt: string;
+}>("place_of_error", import.meta.url);
+
 /** Finds the error line of a build; null where its log has none. */
 export async function findErrorPlace(sql: AnySql, buildId: string): Promise<ErrorPlace | null> {
-  const [row] = await sql<
-    { body: string | null; line_number: number; message_line_number: number | null; excerpt: string }[]
-  >`
-    select place.* from mirror.build_logs as log
-    cross join lateral report.error_place(log.error, log.setup_error, log.output, log.setup) as place
-    where build_id = ${buildId}`;
+  const [row] = await ERROR_PLACE(sql, { id: buildId });
   const part = LOG_PARTS.find(({ column }) => column === row?.body);
   if (row === undefined || part === undefined) return null;
   const lines = [row.line_number, row.message_line_number].filter((line) => line !== null);

@@ -3,6 +3,7 @@ import { type ExplainedBuild, endOf } from "../../mirror/builds/explain-build.ts
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { isFinalStage } from "../../resources/build-states.ts";
 import { block, renderNoRows } from "../parts/block.ts";
+import { tookWords } from "../parts/bounds.ts";
 import { askForBuild } from "../parts/builds.ts";
 import {
   BAR_LOOKS,
@@ -15,7 +16,7 @@ import {
 } from "../parts/charts.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
-import { type BuildSaid, type BuildScope, OWN, tookWords } from "./build-scope.ts";
+import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 import { renderStates } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");

@@ -1,6 +1,8 @@
 /** Lengths of time that are known between two bounds. */
 import { scaleLog } from "d3-scale";
-import { formatBetween } from "../../mirror/builds/format-span.ts";
+import { counted } from "../../base/text.ts";
+import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
+import type { Empty } from "./block.ts";
 import { keyEntry, renderKey, uprightLine } from "./charts.ts";
 import { html, type Markup } from "./html.ts";
 import { buildLink } from "./links.ts";
@@ -39,7 +41,6 @@ export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
 interface BoundRow {
   readonly label: Markup | string;
   readonly bound: Bound;
-  readonly words: string;
 }
 
 /** Times as a list of bars on one axis, each between its label and its words. */
@@ -61,13 +62,32 @@ export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
       ({ s, words }, place) =>
         html`<text class="${tickClass(place, ticks.length, scale(s))}" x="${x(s)}" y="12">${words}</text>`,
     )}</svg><span></span></li>${rows.map(
-      ({ label, bound, words }) =>
-        html`<li><span>${label}</span>${draw(bound)}<span class="n">${words}</span></li>`,
+      ({ label, bound }) =>
+        html`<li><span>${label}</span>${draw(bound)}<span class="n">${boundWords(bound)}</span></li>`,
     )}</ul>`;
 }
 
+/** A time between two bounds in words: `1 min 5 s to 3 min 0 s`, `at most 30.0 s`. */
 export const boundWords = ({ least, most }: Bound): string =>
-  formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
+  tookWords({ least_ms: least * 1000, most_ms: most * 1000 });
+
+/** The same of a time that may have no known end. */
+export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
+  const least = formatSpan(least_ms);
+  if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${least}`;
+  const most = formatSpan(most_ms);
+  if (least === most) return least;
+  return least_ms === 0 ? `at most ${most}` : `${least} to ${most}`;
+}
+
+/** Says why no time of some builds is known: those `of` a project, or of some days. */
+export const unknownTimes = (finished: number, of: string): Empty => [
+  "unknown",
+  "Not known.",
+  finished === 0
+    ? `No build ${of} has finished.`
+    : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: that takes <code>docmirror watch</code>.`,
+];
 
 /** A build whose time is known. */
 export interface TimedBuild {
@@ -78,11 +98,10 @@ export interface TimedBuild {
 }
 
 /** Builds as rows of such a list. */
-export const timedRows = (builds: readonly TimedBuild[], words: (bound: Bound) => string): BoundRow[] =>
+export const timedRows = (builds: readonly TimedBuild[]): BoundRow[] =>
   builds.map(({ build_id, outcome, duration_s_min: least, duration_s_max: most }) => ({
     label: html`${outcomeSign(outcome)} ${buildLink(build_id)}`,
     bound: { least, most },
-    words: words({ least, most }),
   }));
 
 /** A logarithmic axis from the first tick to the last, or to the longest time. Shorter times are at its begin. */

@@ -68,7 +68,7 @@ const renderDelta = (kind: string, step: number, words: Markup | string): Markup
   html`<span class="delta ${kind}">${icon(directionOf(step))}${words}</span>`;
 
 /** A change of a rate in points. Only what is more than chance is coloured. */
-export function renderPoints({ by, isChance }: Difference): Markup {
+export function renderPoints({ by, isChance }: Pick<Difference, "by" | "isChance">): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
   const step = points === "0.0" ? 0 : by;
   const kind = { same: "same", up: "good", down: "bad" }[directionOf(step)];

@@ -37,6 +37,10 @@ interface PlotFacts {
   readonly body: Markup;
 }
 
+/** Charts below each other; the bars of few spans are no wider than those of more. */
+export const renderCharts = (spans: readonly unknown[], charts: Markup): Markup =>
+  html`<div class="charts${spans.length < 8 && " few"}">${charts}</div>`;
+
 /** A chart as wide as its block, with the labels of its vertical axis beside it. */
 export function drawPlot({ height, told, labels, body }: PlotFacts): Markup {
   return html`<div class="chart">

@@ -29,7 +29,6 @@ import {
 
 const build = relation("fact_builds");
 const rate = relation("success_rate_by_project");
-const version = relation("dim_versions");
 
 /** The builds of a project in a row, each a link; thirty at a time. */
 export const builds = block({
@@ -46,10 +45,10 @@ export const builds = block({
     series: askForSeries(scope),
   }),
   async draw({ rows, chosen: [chosen], totals: [totals], series }, scope, _said, tx) {
-    const { choice, subject } = scope;
+    const { choice } = scope;
     // The project's versions, where the chosen one has no build.
     const isUnknown = rows.length === 0 && choice.only.version !== undefined;
-    const { versions } = await askEach(tx, { versions: isUnknown ? askForVersionNames(subject.id) : null });
+    const { versions } = await askEach(tx, { versions: isUnknown ? VERSION_NAMES(scope) : null });
     const names = versions.map(({ version_slug }) => version_slug);
     const [total, all] = [countIn(chosen, "builds"), countIn(totals, "builds")];
     const main = series.find(({ is_main }) => is_main);
@@ -93,13 +92,7 @@ function onlyWhere({ choice: { only } }: ProjectScope): SQL {
   );
 }
 
-const askForVersionNames = (projectId: string): Asks<{ readonly version_slug: string }> =>
-  ask`
-select distinct ${version.version_slug}
-from ${version}
-where ${version.project_id} = ${projectId}
-order by ${version.version_slug}
-limit 2000`;
+const VERSION_NAMES = projectQuestion<{ readonly version_slug: string }>("version_names");
 
 function titleOf({ page }: ProjectChoice, total: number): string {
   if (total === 0) return "Builds";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { ask, inline, pick, relation } from "../../report/ask.ts";
+import { inline, pick, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, question } from "../parts/answers.ts";
@@ -7,7 +7,7 @@ import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
 import type { Project } from "../parts/projects.ts";
-import { type Failing, lastOutcomes, type StripRow } from "../parts/strips.ts";
+import type { Failing, StripRow } from "../parts/strips.ts";
 
 const build = relation("fact_builds");
 
@@ -16,7 +16,6 @@ export const STRIP_BUILDS = 30;
 /** Versions and formats: at first, and all that one page can bear. */
 export const FEW_SERIES = 10;
 export const MOST_SERIES = 200;
-const SERIES_STRIP = 20;
 
 /** The choice among the builds of a project that the strip has. */
 export interface Only {
@@ -141,26 +140,23 @@ const BUILT_SERIES = projectQuestion<BuiltSeries>("built_series");
 export const askForSeries = (scope: ProjectScope) =>
   BUILT_SERIES(scope, { most: inline(scope.choice.isAllSeries ? MOST_SERIES : FEW_SERIES) });
 
+const STRIPS_OF_SERIES = projectQuestion<StripRow & { readonly place: number }>("strips_of_series");
+
 /** The last outcomes of listed series, the oldest first. */
 export async function findStrips<S extends Series>(
   tx: TransactionSql,
-  { subject }: ProjectScope,
+  scope: ProjectScope,
   series: readonly S[],
 ): Promise<(one: S) => readonly string[]> {
-  const own = relation("fact_builds", "build");
   const shown = series.map(({ version_id, type, reference }, place) => ({
     place,
     version_id,
     type,
     reference,
   }));
-  const isOf = sql`${own.project_id} = ${subject.id} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
-    and ${own.reference} is not distinct from shown.reference`;
-  const question: Asks<StripRow & { readonly place: number }> = ask`
-select shown.place, last.outcomes
-from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
-${lastOutcomes(isOf, NEWEST, SERIES_STRIP)}`;
-  const { strips } = await askEach(tx, { strips: series.length === 0 ? null : question });
+  const { strips } = await askEach(tx, {
+    strips: series.length === 0 ? null : STRIPS_OF_SERIES(scope, { series: JSON.stringify(shown) }),
+  });
   const outcomes = new Map(strips.map(({ place, outcomes }) => [series[place], outcomes]));
   return (one) => outcomes.get(one) ?? [];
 }

@@ -5,11 +5,11 @@ import { countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
   boundList,
-  boundWords,
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
   timedRows,
+  unknownTimes,
 } from "../parts/bounds.ts";
 import { rateDot } from "../parts/changes.ts";
 import { foreign, html, targetWords } from "../parts/html.ts";
@@ -65,8 +65,6 @@ export const fixed = block({
   },
 });
 
-const UNWATCHED = html`nobody looked meanwhile. <code>docmirror watch</code> looks each minute.`;
-
 const TIMED_BUILDS = projectQuestion<TimedBuild>("timed_builds_of_project");
 
 /** The durations of the last builds whose times are known. */
@@ -78,19 +76,13 @@ export const times = block({
     const untimed = recent.filter(({ is_untimed }) => is_untimed).length;
     return {
       title: "How long builds take",
-      empty: rows.length === 0 && [
-        "unknown",
-        "Not known.",
-        untimed === 0
-          ? "No build of this project has finished."
-          : html`No build of it is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
-      ],
-      body: html`${boundList(timedRows(rows, boundWords))}
+      empty: rows.length === 0 && unknownTimes(untimed, "of this project"),
+      body: html`${boundList(timedRows(rows))}
 ${renderBoundKey("took at least so long", "may have taken so long")}
 ${
   untimed > 0 &&
   html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} it is not known to within
-        ${KNOWN_WITHIN}: ${UNWATCHED}</p>`
+        ${KNOWN_WITHIN}: that takes <code>docmirror watch</code>.</p>`
 }`,
     };
   },

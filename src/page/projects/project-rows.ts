@@ -279,14 +279,11 @@ function isFound({ q }: ProjectsChoice): SQL | false {
   return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
 }
 
+const PROJECTS_OF_SLUGS = question<ProjectState>("projects_of_slugs", import.meta.url);
+
 /** The states of the projects with these slugs. */
-export function askForSlugs(slugs: readonly string[]): Asks<ProjectState> {
-  return ask`
-select ${pick(project, ...columnsOf("project_states"))}
-from ${project}
-where ${project.project_slug} in (select json_array_elements_text(${JSON.stringify(slugs)}::text::json))
-order by ${pick(project, "project_slug", "project_id")}`;
-}
+export const askForSlugs = (slugs: readonly string[]): Asks<ProjectState> =>
+  PROJECTS_OF_SLUGS({ slugs: JSON.stringify(slugs) });
 
 /** The last outcomes of each project, the oldest first, in one row each. */
 const PROJECT_STRIPS = question<StripRow & { readonly project_id: string }>(

@@ -23,6 +23,7 @@ import {
   keyEntry,
   levelLine,
   notZero,
+  renderCharts,
   renderKey,
   spanNoun,
   swatch,
@@ -91,12 +92,15 @@ export const days = block({
           ? "The mirror does not know all of the days before, so they are not here."
           : "The period before is paler, left of the line."
       }${isByDay ? "" : ` Each mark is ${a}, so that they do not run together.`}`,
-      body: html`<div class="charts${spans.length < 8 && " few"}"><h3 class="sub">Share of finished builds that succeeded${floor > 0 && `; the axis begins at ${wholePercent(floor)}`}</h3>
+      body: html`${renderCharts(
+        spans,
+        html`<h3 class="sub">Share of finished builds that succeeded${floor > 0 && `; the axis begins at ${wholePercent(floor)}`}</h3>
 ${drawRate(facts)}
 <h3 class="sub">Builds${!isByDay && " a day"}</h3>
 ${drawVolume(facts)}
 <h3 class="sub">${brokenWords(type)}, upwards, and that were fixed, downwards${!isByDay && ", a day"}</h3>
-${drawTurns(facts)}</div>
+${drawTurns(facts)}`,
+      )}
 ${renderDaysKey(noun === "28 days" ? "span" : noun)}
 ${renderFoldTable({
   columns,

@@ -1,18 +1,20 @@
 /** Lengths of time, each between two bounds: how long builds take, wait and work; and how many are open at once. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
-import { block, type Empty } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import {
   type Bound,
   boundList,
+  boundWords,
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
   ticksAround,
   timedRows,
   timesScale,
+  unknownTimes,
 } from "../parts/bounds.ts";
-import { drawBars, notZero, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
+import { drawBars, notZero, renderCharts, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dayNumber, daysName, rowsIn } from "../parts/period.ts";
 import { renderFoldTable } from "../parts/tables.ts";
@@ -57,7 +59,7 @@ export const durations = block({
 ${renderKnown(whole)}
 ${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay(days, now)}`,
           }
-        : unknown(whole?.finished ?? 0)),
+        : { empty: unknownTimes(whole?.finished ?? 0, "of these days") }),
     };
   },
 });
@@ -65,8 +67,8 @@ ${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay
 function quantileWords(whole: TookRow): Markup {
   const { half, ninth } = boundsOf(whole);
   return whole.known === 1
-    ? html`The one build that is known took <b>${durationWords(half)}</b>.`
-    : html`Half of the builds whose times are known took <b>${durationWords(half)}</b>, nine of ten <b>${durationWords(ninth)}</b>.`;
+    ? html`The one build that is known took <b>${boundWords(half)}</b>.`
+    : html`Half of the builds whose times are known took <b>${boundWords(half)}</b>, nine of ten <b>${boundWords(ninth)}</b>.`;
 }
 
 const boundsOf = (row: TookRow) => ({
@@ -76,7 +78,7 @@ const boundsOf = (row: TookRow) => ({
 
 const renderTimed = (timed: readonly TimedBuild[], known: number): Markup =>
   html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
-${boundList(timedRows(timed, durationWords))}
+${boundList(timedRows(timed))}
 ${KEY}`;
 
 /** A day with the times of half of its builds, and of nine of ten. */
@@ -95,14 +97,14 @@ const renderTimesByDay = (
   days: readonly TookSpan[],
   now: Date,
 ): Markup => html`<h3 class="sub">How long half of them took</h3>
-<div class="charts${days.length < 8 && " few"}">${drawDurations(days, now)}</div>
+${renderCharts(days, drawDurations(days, now))}
 ${KEY}
 ${renderFoldTable<TookSpan>({
   title: "The times as a table",
   columns: [
     { head: "Day", cell: (day) => daysName(day, now) },
-    { head: "Half took", cell: durationWords },
-    { head: "Nine of ten took", cell: ({ ninth }) => durationWords(ninth) },
+    { head: "Half took", cell: boundWords },
+    { head: "Nine of ten took", cell: ({ ninth }) => boundWords(ninth) },
     { head: "Builds", isNumber: true, cell: ({ known }) => known },
   ],
   rows: days.toReversed(),
@@ -123,7 +125,7 @@ function drawDurations(days: readonly TookSpan[], now: Date): Markup {
     bars(day) {
       const [low, high] = [y(day.least), y(day.most)];
       return [
-        `half took ${durationWords(day)}`,
+        `half took ${boundWords(day)}`,
         ["ink", low, BASE - low < 1 ? 0 : BASE - low],
         ["perhaps", high, Math.max(1.5, low - high)],
       ];
@@ -201,8 +203,8 @@ export const waits = block({
 /** Times as bars, with how many of the builds they are about; or why there are none. */
 function drawBounds(rows: readonly KnownRow[], bounds: readonly (Bound & { readonly label: string })[]) {
   const sums = { finished: sumIn(rows, "finished"), known: sumIn(rows, "known") };
-  if (sums.known === 0) return unknown(sums.finished);
-  const bars = bounds.map((bound) => ({ label: bound.label, bound, words: durationWords(bound) }));
+  if (sums.known === 0) return { empty: unknownTimes(sums.finished, "of these days") };
+  const bars = bounds.map((bound) => ({ label: bound.label, bound }));
   return {
     body: html`${renderKnown(sums)}
 ${boundList(bars, "bounds phases")}
@@ -219,37 +221,6 @@ function renderKnown({ known, finished }: KnownRow): Markup {
   return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of ${counted(finished, "build")} that finished,
     ${percent(share)}.${share < 0.5 && html` Of the others it is not known: ${UNWATCHED}`}</p>`;
 }
-
-const unknown = (finished: number): { readonly empty: Empty } => ({
-  empty: [
-    "unknown",
-    "Not known.",
-    finished === 0
-      ? "No build of these days has finished."
-      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: that takes <code>docmirror watch</code>.`,
-  ],
-});
-
-/** A length of time between two bounds in words: `1 to 3 min`, `at most 2 h`. */
-function durationWords({ least, most }: Bound): string {
-  if (least < 1) return `at most ${lengthOf(most)}`;
-  const [from, to] = [lengthOf(least), lengthOf(most)];
-  return from === to ? from : `${from} to ${to}`;
-}
-
-/** A length of time in its two largest units: `2 h 49 min`. The smaller one is left out where it says little. */
-export function lengthOf(seconds: number): string {
-  const [minutes, hours, days] = [Math.round(seconds / 60), Math.round(seconds / 3600), seconds / 86_400];
-  if (seconds < 59.5) return `${Math.round(seconds)}\u00a0s`;
-  if (minutes < 10) return two(Math.floor(Math.round(seconds) / 60), "min", Math.round(seconds) % 60, "s");
-  if (minutes < 60) return `${minutes}\u00a0min`;
-  if (minutes < 600) return two(Math.floor(minutes / 60), "h", minutes % 60, "min");
-  if (hours < 48) return `${hours}\u00a0h`;
-  return `${days < 10 ? days.toFixed(1) : Math.round(days)}\u00a0d`;
-}
-
-const two = (large: number, unit: string, small: number, smallUnit: string): string =>
-  `${large}\u00a0${unit}${small === 0 ? "" : ` ${small}\u00a0${smallUnit}`}`;
 
 /** The number of hours of a day that are known, and that of the builds open at once in the fullest of them. */
 interface OpenRow {
@@ -320,7 +291,7 @@ export const backlog = block({
 ${
   // A single bar says no more than the sentence.
   spans.length > 1 &&
-  html`<div class="charts${spans.length < 8 && " few"}">${chart}</div>
+  html`${renderCharts(spans, chart)}
 ${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
 }`,
     };

@@ -3,13 +3,12 @@ import { counted, grouped } from "../../base/text.ts";
 import { askFor, inline, onPage } from "../../report/ask.ts";
 import { type Asks, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
-import { points } from "../parts/changes.ts";
+import { points, renderPoints } from "../parts/changes.ts";
 import { html } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon } from "../parts/marks.ts";
+import { HOUR_MS, span } from "../parts/marks.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { renderRows } from "../parts/tables.ts";
-import { lengthOf } from "./times.ts";
 import { CHOSEN, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 const MOST_ROWS = 5;
@@ -84,8 +83,7 @@ export const regressions = block({
     body: renderRows(
       rows.map((row) => ({
         name: projectLink(row.project_slug),
-        figure: html`<span class="delta bad">${icon("down")}<span class="unseen">down </span>
-          ${points(row.difference).replace("−", "")} points</span>`,
+        figure: renderPoints({ by: row.difference, isChance: false }),
         small: html`${grouped(row.succeeded_last_7_days)} of ${grouped(row.finished_last_7_days)} succeeded,
           ${grouped(row.succeeded_28_days_before)} of ${grouped(row.finished_28_days_before)} before: surely
           ${points(-row.difference_high).replace("+", "")} points or
@@ -120,7 +118,7 @@ export const repairs = block({
   }),
   draw({ rows }) {
     const within = (hours: number | null, words: (length: string) => string) =>
-      hours === null ? "" : words(lengthOf(hours * 3600));
+      hours === null ? "" : words(span(hours * HOUR_MS));
     return {
       title: "Time to recover",
       note: "From trigger to trigger, streaks that are still open included, by whole months.",

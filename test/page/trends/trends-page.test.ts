@@ -136,7 +136,7 @@ describe("the page of trends", () => {
 
   it("shows what got worse and what is flaky, how long builds take and wait, and how many are open", async () => {
     const page = await pages.page("/trends");
-    expect(textOf(blockOf(page, "durations"))).toMatch(/took\s*at most 30 s, nine of ten at most 30 s/);
+    expect(textOf(blockOf(page, "durations"))).toMatch(/took\s*at most 30\.0 s, nine of ten at most 30\.0 s/);
     expect(textOf(blockOf(page, "durations"))).toContain("of 140 builds");
     expect(textOf(blockOf(page, "backlog"))).toMatch(/At most 1 at once/);
     expect(rowsOf(page, "formats")).toEqual([
@@ -164,7 +164,7 @@ describe("the page of trends", () => {
     const page = await pages.page("/trends");
     const rows = await offeredRows(pages, page, "waits");
     expect(rows.waits?.map(({ hour, known }) => [hour, known])).toEqual([[12, 140]]);
-    expect(textOf(blockOf(page, "waits"))).toMatch(/140 of 140 builds.*12:00\s*at most 30 s/s);
+    expect(textOf(blockOf(page, "waits"))).toMatch(/140 of 140 builds.*12:00\s*at most 30\.0 s/s);
   });
 });
 
@@ -235,7 +235,7 @@ describe("the times of builds", () => {
     };
     const [times = "", phases = "", open = ""] = await blocks(SEEN);
     // Half of 0 to 30 s and 90 to 240 s, and nine of ten, each bound by itself.
-    expect(textOf(times)).toMatch(/took\s*45 s to 2 min 15 s, nine of ten 1 min 21 s to 3 min 39 s/);
+    expect(textOf(times)).toMatch(/took\s*45\.0 s to 2 min 15 s, nine of ten 1 min 21 s to 3 min 39 s/);
     expect(textOf(times)).toMatch(/2 of 11 builds that finished,\s*18\.2 %\..*docmirror watch/s);
     expect(times.match(/class="mini" height="16" role="img"/g)).toHaveLength(2);
     expect(textOf(times)).toMatch(/10 s\s*1 min\s*10 min/);

@@ -7,7 +7,8 @@ select build_id, project_slug, version_slug, type, triggered_at,
 from (
   select distinct on (project_id) *
   from report.fact_builds
-  where :is_of_kind and error_line_id = :line
+  where failed = 1 and error_fingerprint = :print and error_line_id = :line and project_id <> :project
+    and triggered_on > (select triggered_on from report.fact_builds order by triggered_on desc nulls last limit 1) - 28
   order by project_id, triggered_at desc
 ) as build
 order by triggered_at desc, build_id desc
