@@ -12,7 +12,10 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`docmirror: needs Node 20.19 or newer, this is ${process.versions.node}\n`);
   process.exitCode = 2;
 } else if (!existsSync(main)) {
-  process.stderr.write("docmirror: it is not built\n  run `npm run build`\n");
+  process.stderr.write(
+    "docmirror: it is not built, because it was installed without its scripts, or is a copy of its sources\n" +
+      "  in a clone run `npm ci && npm run build`; elsewhere install what `npm pack` makes there\n",
+  );
   process.exitCode = 2;
 } else {
   if (process.env.npm_command !== undefined) stopWithParent();

@@ -287,7 +287,7 @@ const BUDGETS = [
     most: 7,
     is: Number(((100 * importLines) / lines).toFixed(2)),
   },
-  { what: "relations of schema report", most: 40, is: RELATIONS.length },
+  { what: "relations of schema report", most: 41, is: RELATIONS.length },
   {
     what: "words of four pages for maintainers",
     most: 11_000,

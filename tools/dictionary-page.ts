@@ -54,6 +54,8 @@ comments in the database, and those of \`report\` rows of \`report.data_dictiona
 **Before you join**: \`dim_projects\` and \`dim_versions\` keep what was deleted, and have a row \`-1\` for what is not known. Count projects
 \`where not is_deleted and project_id <> '-1'\`.
 
+**Null and empty**: a column is null only where its sentence says so, or that of \`is_covered\`. No text is empty unless its sentence says so.
+
 ## Columns of several relations
 
 The last line of a relation names those of them that it has.

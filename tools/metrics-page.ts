@@ -6,7 +6,8 @@ import {
   RUN_STATUSES,
 } from "../src/base/metrics/labels.ts";
 import { createMeters } from "../src/base/metrics/meters.ts";
-import { createFigureRegistry, FIGURE_METRICS } from "../src/report/status/figures.ts";
+import { FIGURE_METRICS } from "../src/report/status/figures.ts";
+import { createFigureRegistry } from "../src/report/status/read-figures.ts";
 import { OPEN_STATES } from "../src/resources/build-states.ts";
 
 export interface MetricFacts {

@@ -8,7 +8,7 @@ import {
   exportReport,
 } from "../report/export/export-report.ts";
 import { exportLogs, type LogExport } from "../report/logs/export-logs.ts";
-import { repeatAfterConflict } from "../store/connection/sql.ts";
+import { repeatAfterConflict, type Sql } from "../store/connection/sql.ts";
 import { withReports } from "./context/with-reports.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
@@ -62,9 +62,9 @@ export const command: CommandDeclaration<Options> = {
       return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
     }
     const { since, until } = readTimes(options, clock.now());
-    const facts = await withReports(context, (sql) =>
-      repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
-    );
+    const write = (sql: Sql) =>
+      repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal }));
+    const facts = await withReports(context, write, { expensive: true });
     await printStored({ folder, ...facts }, () => render(facts, out));
     return EXIT.done;
   },

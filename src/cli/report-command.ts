@@ -2,11 +2,12 @@ import { join } from "node:path";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
 import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf, type Question } from "../report/ask.ts";
-import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
+import { EXPENSIVE_TIME } from "../report/declare-relation.ts";
+import { DICTIONARY, RELATIONS, type Relation, readsExpensive } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { findSpanEnd } from "../report/span-end.ts";
-import { repeatAfterConflict, type TransactionSql } from "../store/connection/sql.ts";
+import { repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import {
@@ -75,7 +76,7 @@ export const command: CommandDeclaration<Options> = {
       chooseRows(relation, format, { ...options, ...readTimes(options, end) }, isReplica);
     // Before any database is opened: a wrong choice is refused at once.
     askUntil(now);
-    await withReports(context, (sql) => {
+    const read = (sql: Sql) => {
       const answer = async () => {
         await assertNamesKnown(sql, options);
         await withSnapshot(sql, async (tx) => {
@@ -84,7 +85,8 @@ export const command: CommandDeclaration<Options> = {
         });
       };
       return repeatAfterConflict(answer, () => !context.out.hasWritten);
-    });
+    };
+    await withReports(context, read, { expensive: readsExpensive(relation) });
     return EXIT.done;
   },
 };
@@ -98,13 +100,9 @@ async function writePages(
   if (name !== undefined) throw new ConfigError(`--html writes all pages, and takes no name such as ${name}`);
   const { writeSite } = await import("../page/write-site.ts");
   const { config, clock, log, signal, out } = context;
-  const site = await withReports(context, (sql) =>
-    withSnapshot(
-      sql,
-      (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople, signal }),
-      signal,
-    ),
-  );
+  const write = (tx: TransactionSql) =>
+    writeSite(tx, folder, { ...config, clock, log }, { withPeople, signal });
+  const site = await withReports(context, (sql) => withSnapshot(sql, write, signal), { expensive: true });
   const words = `${counted(site.pages, "page")} and ${counted(site.files, "file")} of rows; open ${join(folder, "index.html")}\n`;
   await (json ? out.json({ folder, ...site }) : out.write(words));
   return EXIT.done;
@@ -154,7 +152,9 @@ async function print(
   hasBom: boolean | undefined,
 ): Promise<void> {
   const { columns } = question;
-  const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
+  // The rows of freshness have both.
+  const time = tx(relation !== "freshness" && readsExpensive(relation) ? EXPENSIVE_TIME : "refreshed_at");
+  const [computed] = await tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
   const writer = createAnswerWriter(format, { columns, facts, hasBom, answer }, out);
   const { printed, hasMore } = await printRows(readAnswer(tx, question, { signal }), writer, shown);

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { ConfigError, EXIT } from "../base/errors.ts";
+import { readsExpensive } from "../report/dictionary.ts";
 import { withSnapshot } from "../report/read-answer.ts";
 import { becomeReader, READER, readStatement } from "../report/read-statement.ts";
 import { repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
@@ -65,7 +66,7 @@ export const command: CommandDeclaration<Options> = {
         () => !out.hasWritten,
       );
     };
-    await withReports(context, ask, { login: "docmirror_sql", role });
+    await withReports(context, ask, { login: "docmirror_sql", role, expensive: readsExpensive(text) });
     return EXIT.done;
   },
 };

@@ -7,6 +7,7 @@ import { readDefinitions } from "../report/definitions.ts";
 import { REPORTS_LATE_MS } from "../report/refresh/refresh.ts";
 import { describeJob, type RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
+import { describeSizes } from "../report/status/sizes.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { describeDenied } from "../store/ledger/checks.ts";
@@ -116,7 +117,10 @@ function renderStatus(status: StatusDocument, out: Output): string {
     paragraphs([...describeSchedule(status), ...describeBehind(status)]),
     ...status.jobs.map((job) => paragraph(describeJob(job, new Date(status.generated_at)), out)),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
-    paragraphs([`${counted(status.quarantined, "record")} in quarantine, ${describeUnresolved(status)}`]),
+    paragraphs([
+      `${counted(status.quarantined, "record")} in quarantine, ${describeUnresolved(status)}`,
+      describeSizes(status.sizes),
+    ]),
     ...troubles.map((text) => paragraph(text, out)),
   ].join("\n");
 }

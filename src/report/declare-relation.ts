@@ -28,17 +28,26 @@ export interface DeclaredRelation<C extends string = string> {
    * are left out. A new column of the relation is not shown until it is added here.
    */
   readonly answer: readonly NoInfer<C>[];
-  /** Where it is stored, what no other relation reads. Without parts it is expensive: it is computed now and then. */
+  /** Where it is stored, what no other relation reads. */
   readonly stored?: StoredAnswer;
+  /** It reads an expensive answer, so it may be older than the other relations. @default where it is stored without parts */
+  readonly isExpensive?: boolean;
   /** The resource of the service that it is as fresh as. */
   readonly resource?: Resource;
   /** False where it explains or serves other relations, and nobody draws it. */
   readonly isDrawn?: boolean;
 }
 
-/** The name of a relation is that of its file. */
-export const declareRelation = <C extends string>(declared: DeclaredRelation<C>): DeclaredRelation<C> =>
-  declared;
+/** The name of a relation is that of its file. One that may be older than the others says where its time stands. */
+export function declareRelation<C extends string>(declared: DeclaredRelation<C>): DeclaredRelation<C> {
+  const isExpensive = declared.isExpensive ?? declared.stored?.parts === null;
+  const time =
+    isExpensive && !(EXPENSIVE_TIME in declared.columns) ? ` As of freshness.${EXPENSIVE_TIME}.` : "";
+  return { ...declared, isExpensive, answers: declared.answers + time };
+}
+
+/** The column that has the time of what is expensive. */
+export const EXPENSIVE_TIME = "expensive_refreshed_at";
 
 /** A table whose content comes from the view of the same name with `_source` after it. */
 export interface StoredAnswer {

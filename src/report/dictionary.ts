@@ -25,6 +25,15 @@ export type ColumnOf<R extends Relation> = R extends Relation
 /** All relations of schema `report`, in the order of the dictionary. */
 export const RELATIONS = Object.keys(DICTIONARY) as Relation[];
 
+/** A statement with these words may read what may be older than the other answers. */
+const EXPENSIVE = new RegExp(
+  `\\b(?:platform_trouble|${RELATIONS.filter((name) => DICTIONARY[name].isExpensive).join("|")})\\b`,
+  "i",
+);
+
+/** Whether a statement, or the name of a relation, is of an answer that may be older than the others (`expensive_refreshed_at`). */
+export const readsExpensive = (statement: string): boolean => EXPENSIVE.test(statement);
+
 /** The columns of a relation, in the order in which it has them. */
 export function columnsOf<R extends Relation>(relation: R): ColumnOf<R>[] {
   return Object.keys(DICTIONARY[relation].columns) as ColumnOf<R>[];

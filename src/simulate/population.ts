@@ -41,8 +41,11 @@ export interface FileRow {
 const FIRST_VERSION_ID = 1001;
 const FIRST_FILE_ID = 30_001;
 
-/** The rows of a world except the builds, and how they come, change and go. Ids are never reused. */
-export function createPopulation(settings: WorldSettings, startAt: Micros) {
+/**
+ * The rows of a world except the builds, and how they come, change and go. Ids are never reused. The projects of the start are
+ * older than `firstBuildAt`.
+ */
+export function createPopulation(settings: WorldSettings, startAt: Micros, firstBuildAt: Micros) {
   const { seed } = settings;
   /** An arbitrary but stable order, as a database returns rows without `order by`. */
   const arbitrary = (a: { id: number }, b: { id: number }): number =>
@@ -79,7 +82,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     if (settings.oddTexts && id === 7) slug = "42";
     if (slugs.has(slug)) slug = `${slug}-${id}`;
     slugs.add(slug);
-    const publishedAt = tidy(random, now - random.next() * 700 * DAY);
+    const publishedAt = tidy(random, firstBuildAt - random.next() * 700 * DAY);
     const row: ProjectRow = {
       id,
       slug,

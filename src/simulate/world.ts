@@ -23,7 +23,9 @@ export function createWorld(options: WorldOptions = {}) {
   const dates = createLocalDates(settings.timeZone);
   const startAt: Micros = settings.startAt.getTime() * 1000;
   const clockOffset: Micros = Math.round(settings.clockOffsetMs * 1000);
-  const population = createPopulation(settings, startAt);
+  /** The builds from before the start are spread over so long. */
+  const history: Micros = DAY * (rates.builds > 0 ? settings.builds / rates.builds : 30);
+  const population = createPopulation(settings, startAt, startAt - history);
   const builds = createBuildStore(settings.builds + 1024);
   const lives = createBuildLives(settings);
   const parts: WorldParts = { settings, dates, population, builds, lives };
@@ -59,7 +61,7 @@ export function createWorld(options: WorldOptions = {}) {
   }
 
   const random = createRandom(hash(seed, STREAM.history, 1));
-  const gap = DAY / (rates.builds > 0 ? rates.builds : settings.builds / 30);
+  const gap = history / settings.builds;
   for (let left = settings.builds; left > 0; left--) {
     addBuild(Math.floor(startAt - (left - random.next()) * gap) - 1, random);
   }

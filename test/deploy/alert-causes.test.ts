@@ -1,9 +1,13 @@
 /** @module-tag long */
+import { once } from "node:events";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
+import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { findFirings, hasPrometheus, labelSamples, namesIn, readRules } from "../support/alert-firings.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { linkDatabase } from "../support/database-link.ts";
@@ -33,6 +37,7 @@ interface Mirror {
   world: World;
   folder: string;
   databaseUrl: string;
+  serviceUrl: string;
   /** From now on the service answers so. */
   answer(how: Answer): void;
   run(...args: string[]): Promise<number | null>;
@@ -233,6 +238,43 @@ const CAUSES: Cause[] = [
     },
   },
   {
+    alert: "DocmirrorDatabaseFull",
+    cause: "the database has grown for ten days, and its limit is near",
+    env: { DOCMIRROR_DATABASE_LIMIT: "0.1" },
+    async happen(mirror) {
+      await mirror.run("sync");
+      const before = await mirror.scrape();
+      await withTestSql(
+        mirror.databaseUrl,
+        async (sql) =>
+          void (await sql`
+            insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, database_bytes)
+            values ('full', 'succeeded', now(), now() - interval '10 days', now(), 1, 'h', 1000)`),
+      );
+      return { before, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorCertificateEnds",
+    cause: "that of the service has two days left",
+    async happen(mirror) {
+      const certificate = makeCertificate("DNS:localhost");
+      const authority = join(mirror.folder, "authority.crt");
+      await writeFile(authority, certificate.cert);
+      const { port } = new URL(mirror.serviceUrl);
+      await using proxy = createTlsServer(certificate, (secured) => {
+        const plain = connect(Number(port), "127.0.0.1");
+        secured.on("error", () => {}).pipe(plain.on("error", () => {}));
+        plain.pipe(secured);
+      }).listen(0, "127.0.0.1");
+      await once(proxy, "listening");
+      const address = `https://localhost:${(proxy.address() as AddressInfo).port}`;
+      const env = { DATABASE_URL: mirror.databaseUrl, NODE_EXTRA_CA_CERTS: authority, DOCMIRROR_RATE: "0" };
+      expect((await runCli(["sync", "--base-url", address], { env })).code).toBe(0);
+      return { before: null, after: await mirror.scrape() };
+    },
+  },
+  {
     alert: "DocmirrorDatabaseDown",
     cause: "Postgres refuses connections",
     async happen(mirror) {
@@ -283,7 +325,7 @@ async function withMirror({ world: options, env = {}, happen }: Cause): Promise<
   };
   const start = (...args: string[]) => startCli(args, { env: all });
   return await happen({
-    ...{ world, folder: folder.path, start, databaseUrl: database.url },
+    ...{ world, folder: folder.path, start, databaseUrl: database.url, serviceUrl: service.url },
     answer(how) {
       answer = how;
     },

@@ -137,11 +137,11 @@ describe("sources.yml", () => {
     expect(new Set(macros)).toEqual(new Set(used.filter((name) => !/^(unique|not_null)$/.test(name))));
   });
 
-  it("says how fresh builds, projects and versions are by what was last read of them", async () => {
+  it("says how fresh builds, projects, versions and files are by what was last read of them", async () => {
     const tested = source.tables.flatMap(({ name, config: { freshness, loaded_at_query: query } = {} }) =>
       freshness && query ? [{ name, freshness, query }] : [],
     );
-    expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds"]);
+    expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds", "files"]);
     for (const { freshness, query } of tested) {
       const hours = (count: number) => ({ count, period: "hour" });
       expect(freshness).toEqual({ warn_after: hours(30), error_after: hours(50) });

@@ -1,11 +1,13 @@
 /** The manifest, the list of packages and the source maps that the package and the image carry. */
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { nameSources } from "../../src/base/config/program.ts";
 import { findBuiltProgram } from "../support/cli.ts";
+import { createFolder } from "../support/folder.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const BUILT = new URL("dist/cli/", ROOT);
@@ -85,8 +87,47 @@ describe("the package that `npm pack` makes", () => {
   it("is built before it is packed, and runs nothing where it is installed", () => {
     const { prepack, ...scripts } = manifest.scripts;
     expect(prepack).toBe("npm run build");
-    const hooks = /^(pre|post)?(install|prepare)$|^prepublish$/;
+    // npm runs `prepare` in a clone, as for `npm install git+…`, and never for a package that it installs.
+    const hooks = /^(pre|post)?install$|^(pre|post)prepare$|^prepublish$/;
     expect(Object.keys(scripts).filter((name) => hooks.test(name))).toEqual([]);
+  });
+});
+
+describe("a clone", () => {
+  const { prepare, predemo } = manifest.scripts;
+  /** Files of the clone are made empty. Gives what was run: `npm run build` says "built" here. */
+  async function prepared(...files: string[]) {
+    using folder = createFolder();
+    for (const file of files) {
+      mkdirSync(dirname(folder.at(file)), { recursive: true });
+      writeFileSync(folder.at(file), "");
+    }
+    const scripts = { prepare, predemo, build: "echo built" };
+    writeFileSync(folder.at("package.json"), JSON.stringify({ name: "clone", version: "1.0.0", scripts }));
+    const args = ["run", "-s", "prepare"];
+    return (await promisify(execFile)("npm", args, { cwd: folder.path })).stdout.trim();
+  }
+
+  it("is built by `npm ci` and `npm install git+…`, once, and only with what builds it", async () => {
+    const sources = ["src/bundle.js", "node_modules/esbuild/package.json"];
+    expect(await prepared(...sources)).toBe("built");
+    expect(await prepared(...sources, "dist/cli/main.js")).toBe("");
+    // After `npm ci --omit=dev`, and where an image has the manifest alone.
+    expect(await prepared("src/bundle.js")).toBe("");
+    expect(await prepared("node_modules/esbuild/package.json")).toBe("");
+  });
+
+  it("that is not built says what to do", async () => {
+    using folder = createFolder();
+    mkdirSync(folder.at("bin"));
+    cpSync(pathOf("bin/docmirror.js"), folder.at("bin/docmirror.mjs"));
+    const { code, stderr } = await promisify(execFile)(process.execPath, [
+      folder.at("bin/docmirror.mjs"),
+    ]).catch((error) => error);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(
+      /^docmirror: it is not built, .*\n {2}in a clone run `npm ci && npm run build`; elsewhere .*`npm pack`/,
+    );
   });
 });
 

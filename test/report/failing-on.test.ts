@@ -1,5 +1,6 @@
 /** `report.failing_on(day)` on the mirror by hand, and beside the model on random builds, for each day of either. */
 import { randomInt } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
@@ -63,6 +64,17 @@ describe("of the mirror by hand", () => {
         ...{ recovered_at: "2025-01-01 12:00:00+00", reference: null },
       },
     ]);
+  });
+
+  test("is counted by day as the manual does it, null where no sync has covered the day", async () => {
+    const manual = readFileSync(new URL("../../docs/reports.md", import.meta.url), "utf8");
+    const [, text = ""] = /^(select day, case when is_covered .*?) limit 30;$/ms.exec(manual) ?? [];
+    const counts = new Map((await sql.unsafe(text)).map(({ day, projects }) => [day, projects]));
+    expect(["2024-12-31", "2025-01-01", "2025-01-07", "2025-01-09"].map((day) => counts.get(day))).toEqual([
+      1, 0, 3, 2,
+    ]);
+    expect([counts.get("2025-01-10"), [...counts.values()].at(0)]).toEqual([null, null]);
+    expect(counts.has("2024-03-09")).toBe(false);
   });
 
   test("is what fails now for today, and nothing for no day", async () => {

@@ -50,7 +50,7 @@ import {
 const NOT_MODELLED = [
   ...(["dim_projects", "dim_versions", "dim_dates", "fact_months", "error_rules", "freshness"] as const),
   ...(["runs", "walks", "quarantine", "broken_references", "schema_changes", "muted_projects"] as const),
-  ...(["data_dictionary", "log_sizes", "project_changes"] as const),
+  ...(["data_dictionary", "log_sizes", "project_changes", "files"] as const),
 ] as const;
 export type Modelled = Exclude<Relation, (typeof NOT_MODELLED)[number]>;
 export const MODELLED = RELATIONS.filter(

@@ -44,6 +44,20 @@ const ROWS = `
 const valuesOf = async (rows: PromiseLike<readonly object[]>) =>
   (await rows).map((row) => Object.values(row));
 
+it("the files are there with what came of their pages, and without projects that are not here", async () => {
+  await sql.unsafe(`
+    insert into mirror.files (id, name, path, absolute_url, first_seen_at, changed_at, record_hash, deleted_at) values
+      ('1', 'index', 'index.html', 'http://docs.example/en/latest/index.html', now(), now(), '', null), ('2', '', 'b.html', null, now(), now(), '', now());
+    insert into mirror.file_contents (file_id, version, docs_url, url, http_status, reason, title, asked_at, asked_run_id, changed_run_id) values
+      ('1', 'latest', 'http://docs.example', 'http://docs.example/en/latest/index.html', 302, 'it leads elsewhere', '', now(), 1, 1)`);
+  const files = sql`
+    select file_id, project_id, project_slug, path, name, version_slug, http_status, reason, title, is_deleted from report.files order by file_id`;
+  expect(await valuesOf(files)).toEqual([
+    ["1", "-1", "(unknown)", "index.html", "index", "latest", 302, "it leads elsewhere", null, false],
+    ["2", "-1", "(unknown)", "b.html", null, null, null, null, null, true],
+  ]);
+});
+
 it("the changes of a project and the sizes of logs are there without people", async () => {
   const changes = sql`
     select project_id, kind, field, before, after from report.project_changes order by change_id, field`;

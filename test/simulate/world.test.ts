@@ -21,6 +21,18 @@ describe("a world", () => {
     expect(Object.fromEntries(counts)).toMatchObject(asked);
   });
 
+  test("has no build from before its project", () => {
+    const { records } = createWorld(small).truth();
+    const published = new Map(
+      [...records("project")].map(({ record }) => [record.resource_uri, record.pub_date]),
+    );
+    const early = [...records("build")].filter(
+      ({ record: { project, date } }) => date < (published.get(project) ?? ""),
+    );
+    expect(published.size).toBe(small.projects);
+    expect(early).toEqual([]);
+  });
+
   test("is the same for the same seed, and has the same future", { tags: ["long"] }, async () => {
     const [one, two] = [createWorld(small), createWorld(small)];
     expect(await everything(one)).toEqual(await everything(two));

@@ -26,6 +26,7 @@ const MORE_REPORTS = {
 };
 
 const WARNING = "a later version has migrated this database";
+const PAUSE = "and writes no backups";
 
 /** An empty mirror of a service on loopback, and both programs at it. */
 async function setUp(next: { script: URL }, options?: Parameters<typeof serveStored>[1]) {
@@ -68,6 +69,7 @@ describe("a program whose database the next release has migrated", {
     });
     expect(await refreshed()).toBe(1);
 
+    expect((await mirror.old("doctor")).stdout).toContain("this program writes no backups");
     const status = await mirror.old("migrate", "--status");
     expect(status.stdout.replaceAll(/\s+/g, " ")).toMatch(
       / is newer; it holds 1 that this program does not know; this program may use it $/,
@@ -86,6 +88,7 @@ describe("a program whose database the next release has migrated", {
         summary: { run_id: runId, status: "succeeded" },
       });
       expect(stderr.split(WARNING)).toHaveLength(2);
+      expect(stderr).toContain(PAUSE);
     }
     expect(await mirror.old("report", "failing_now", "--json")).toMatchObject({
       code: 0,

@@ -106,6 +106,10 @@ function mapped<T, U>(parse: Parse<T>, map: (value: T) => U): Parse<U> {
 export const megabytes = (min: number, max: number) =>
   mapped(whole(min, max), (value) => value * 1024 * 1024);
 
+/** Gigabytes, whole or not, as bytes. */
+export const gigabytes = (min: number, max: number) =>
+  mapped(decimal(min, max), (value) => Math.round(value * 1e9));
+
 /** Minutes, whole or not, as milliseconds. */
 export const minutes = (min: number, max: number) =>
   mapped(decimal(min, max), (value) => Math.round(value * 60_000));
@@ -118,6 +122,10 @@ export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Par
     return "fault" in parsed ? { fault: `${parsed.fault}, nor ${word}` } : parsed;
   };
 }
+
+/** `never`, which is null, or anything that `parse` accepts. */
+export const neverOr = <T>(parse: Parse<T>): Parse<T | null> =>
+  mapped(wordOr("never", parse), (value) => (value === "never" ? null : value));
 
 /** One of these words, in any case. The words are its `choices`, for the completion. */
 export function oneOf<const T extends string>(...choices: T[]): Parse<T> & { choices: readonly T[] } {

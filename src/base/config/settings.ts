@@ -3,17 +3,15 @@ import { cron } from "./cron-line.ts";
 import { SERVICE_SETTINGS } from "./service-settings.ts";
 import type { Setting, SettingUse, ValuesOf } from "./setting.ts";
 import * as values from "./setting.ts";
+import { UPKEEP_SETTINGS } from "./upkeep-settings.ts";
 
 const HIDDEN = () => "***";
 const NONE = { default: null, without: "none" } as const;
-const JOB_CRON = { ...NONE, uses: ["jobs", "status"], value: "cron", parse: cron } as const;
-const JOB_FOLDER = { ...NONE, uses: ["jobs"], value: "folder", parse: values.path } as const;
-
 /** Null is the value of each setting that is not set and has no default: `without` says what then holds. */
 export const SETTINGS = {
   databaseUrl: {
     name: "DATABASE_URL",
-    uses: ["database"],
+    uses: ["database", "status"],
     value: "url",
     default: null,
     without: "the embedded Postgres",
@@ -49,11 +47,21 @@ export const SETTINGS = {
   /** Absolute. Need not exist yet. */
   dataDir: {
     name: "DOCMIRROR_DATA_DIR",
-    uses: ["database"],
+    uses: ["database", "status"],
     value: "folder",
     default: ".docmirror",
     parse: values.path,
     meaning: "the embedded Postgres' data, relative to the working directory",
+  },
+  databaseLimitBytes: {
+    ...NONE,
+    name: "DOCMIRROR_DATABASE_LIMIT",
+    uses: ["status"],
+    value: "gigabytes",
+    without: "for the embedded Postgres what its disk has, else none",
+    parse: values.gigabytes(0.001, 1_000_000),
+    meaning:
+      "how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full",
   },
   ...SERVICE_SETTINGS,
   syncCron: {
@@ -260,41 +268,7 @@ export const SETTINGS = {
     meaning:
       "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
   },
-  backupCron: {
-    ...JOB_CRON,
-    name: "DOCMIRROR_BACKUP_CRON",
-    meaning:
-      "when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes",
-  },
-  backupDir: {
-    ...JOB_FOLDER,
-    name: "DOCMIRROR_BACKUP_DIR",
-    meaning:
-      "the folder of the backups, which must be there: name one in the mount, so that a lost mount fills no other disk",
-  },
-  backupKeep: {
-    name: "DOCMIRROR_BACKUP_KEEP",
-    uses: ["jobs"],
-    value: "number",
-    default: "14",
-    parse: values.whole(1, 10_000),
-    meaning: "how many of the newest backups stay, beside the first one of each of the last twelve months",
-  },
-  exportCron: {
-    ...JOB_CRON,
-    name: "DOCMIRROR_EXPORT_CRON",
-    meaning: "when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR",
-  },
-  exportDir: {
-    ...JOB_FOLDER,
-    name: "DOCMIRROR_EXPORT_DIR",
-    meaning: "the folder of builds and dimensions as Parquet, as `docmirror export --incremental` writes it",
-  },
-  exportLogsDir: {
-    ...JOB_FOLDER,
-    name: "DOCMIRROR_EXPORT_LOGS_DIR",
-    meaning: "the folder of the logs of builds, as `docmirror export --logs` writes it",
-  },
+  ...UPKEEP_SETTINGS,
   /** Its path and its query may be secret: print its origin alone. */
   webhookUrl: {
     name: "DOCMIRROR_WEBHOOK_URL",

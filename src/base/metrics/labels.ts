@@ -16,12 +16,12 @@ export type RunStatusLabel = (typeof RUN_STATUSES)[number];
 export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restored", "quarantined"] as const;
 export type OutcomeLabel = (typeof OUTCOMES)[number];
 
-/** The jobs of a worker that write files. */
-export const FILE_JOBS = ["backup", "export"] as const;
-export type FileJob = (typeof FILE_JOBS)[number];
+/** The jobs of a worker beside its runs. */
+export const UPKEEP_JOBS = ["backup", "export", "prune"] as const;
+export type UpkeepJob = (typeof UPKEEP_JOBS)[number];
 
-/** The jobs with a schedule: the nightly sync, the watch, and what writes files. */
-export const COMMAND_LABELS = ["sync", "watch", ...FILE_JOBS] as const;
+/** The jobs with a schedule: the nightly sync, the watch, and the upkeep. */
+export const COMMAND_LABELS = ["sync", "watch", ...UPKEEP_JOBS] as const;
 export type CommandLabel = (typeof COMMAND_LABELS)[number];
 
 /**

@@ -76,6 +76,7 @@ _docmirror() {
       'worker --database-url'|\
       'worker --database-password'|\
       'worker --data-dir'|\
+      'worker --database-limit'|\
       'worker --base-url'|\
       'worker --contact'|\
       'worker --page-size'|\
@@ -111,6 +112,8 @@ _docmirror() {
       'worker --export-cron'|\
       'worker --export-dir'|\
       'worker --export-logs-dir'|\
+      'worker --prune-cron'|\
+      'worker --history-keep'|\
       'worker --webhook-url'|\
       'worker --webhook-secret'|\
       'worker --webhook-format'|\
@@ -122,6 +125,7 @@ _docmirror() {
       'serve --database-password'|\
       'serve --read-url'|\
       'serve --data-dir'|\
+      'serve --database-limit'|\
       'serve --sync-cron'|\
       'serve --watch-cron'|\
       'serve --timezone'|\
@@ -135,11 +139,13 @@ _docmirror() {
       'serve --http-cors'|\
       'serve --backup-cron'|\
       'serve --export-cron'|\
+      'serve --prune-cron'|\
       'serve --log-level'|\
       'serve --log-format'|\
       'status --database-url'|\
       'status --database-password'|\
       'status --data-dir'|\
+      'status --database-limit'|\
       'status --sync-cron'|\
       'status --watch-cron'|\
       'status --timezone'|\
@@ -148,11 +154,13 @@ _docmirror() {
       'status --stale-after'|\
       'status --backup-cron'|\
       'status --export-cron'|\
+      'status --prune-cron'|\
       'status --log-level'|\
       'status --log-format'|\
       'doctor --database-url'|\
       'doctor --database-password'|\
       'doctor --data-dir'|\
+      'doctor --database-limit'|\
       'doctor --base-url'|\
       'doctor --contact'|\
       'doctor --rate'|\
@@ -340,6 +348,7 @@ _docmirror() {
       'config --database-password'|\
       'config --read-url'|\
       'config --data-dir'|\
+      'config --database-limit'|\
       'config --base-url'|\
       'config --contact'|\
       'config --page-size'|\
@@ -375,6 +384,8 @@ _docmirror() {
       'config --export-cron'|\
       'config --export-dir'|\
       'config --export-logs-dir'|\
+      'config --prune-cron'|\
+      'config --history-keep'|\
       'config --webhook-url'|\
       'config --webhook-secret'|\
       'config --webhook-format'|\
@@ -395,10 +406,10 @@ _docmirror() {
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
     sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
     watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --ignored-fields --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
-    serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
-    status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
-    doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --ignored-fields --log-level --log-format --verbose --no-color --json --help' ;;
+    worker) flags='--database-url --database-password --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --prune-cron --history-keep --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    serve) flags='--database-url --database-password --read-url --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --prune-cron --log-level --log-format --verbose --no-color --json --help' ;;
+    status) flags='--database-url --database-password --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --prune-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
+    doctor) flags='--database-url --database-password --data-dir --database-limit --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --ignored-fields --log-level --log-format --verbose --no-color --json --help' ;;
     verify) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --replica-lag --ignored-fields --log-level --log-format --verbose --no-color --sample --resource --wait --repair --json --help' ;;
     report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --html --with-people --help' ;;
     sql) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --role --timeout --help' ;;
@@ -416,11 +427,11 @@ _docmirror() {
     forget) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --texts --force --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --prune-cron --history-keep --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
-    'report 0') kind=words words='dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes muted_projects data_dictionary' ;;
+    'report 0') kind=words words='dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes files muted_projects data_dictionary' ;;
     'sql 0') kind=other ;;
     'backup 0') kind=files ;;
     'restore 0') kind=files ;;
@@ -505,6 +516,7 @@ _docmirror() {
     'worker --database-url') kind=other flags= ;;
     'worker --database-password') kind=other flags= ;;
     'worker --data-dir') kind=folders flags= ;;
+    'worker --database-limit') kind=other flags= ;;
     'worker --base-url') kind=other flags= ;;
     'worker --contact') kind=other flags= ;;
     'worker --page-size') kind=other flags= ;;
@@ -541,6 +553,8 @@ _docmirror() {
     'worker --export-cron') kind=other flags= ;;
     'worker --export-dir') kind=folders flags= ;;
     'worker --export-logs-dir') kind=folders flags= ;;
+    'worker --prune-cron') kind=other flags= ;;
+    'worker --history-keep') kind=other flags= ;;
     'worker --webhook-url') kind=other flags= ;;
     'worker --webhook-secret') kind=other flags= ;;
     'worker --webhook-format') kind=words words='standard slack teams' flags= ;;
@@ -552,6 +566,7 @@ _docmirror() {
     'serve --database-password') kind=other flags= ;;
     'serve --read-url') kind=other flags= ;;
     'serve --data-dir') kind=folders flags= ;;
+    'serve --database-limit') kind=other flags= ;;
     'serve --sync-cron') kind=other flags= ;;
     'serve --watch-cron') kind=other flags= ;;
     'serve --timezone') kind=other flags= ;;
@@ -565,11 +580,13 @@ _docmirror() {
     'serve --http-cors') kind=other flags= ;;
     'serve --backup-cron') kind=other flags= ;;
     'serve --export-cron') kind=other flags= ;;
+    'serve --prune-cron') kind=other flags= ;;
     'serve --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'serve --log-format') kind=words words='auto pretty json' flags= ;;
     'status --database-url') kind=other flags= ;;
     'status --database-password') kind=other flags= ;;
     'status --data-dir') kind=folders flags= ;;
+    'status --database-limit') kind=other flags= ;;
     'status --sync-cron') kind=other flags= ;;
     'status --watch-cron') kind=other flags= ;;
     'status --timezone') kind=other flags= ;;
@@ -578,12 +595,14 @@ _docmirror() {
     'status --stale-after') kind=other flags= ;;
     'status --backup-cron') kind=other flags= ;;
     'status --export-cron') kind=other flags= ;;
+    'status --prune-cron') kind=other flags= ;;
     'status --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'status --log-format') kind=words words='auto pretty json' flags= ;;
     'status --max-age') kind=other ;;
     'doctor --database-url') kind=other flags= ;;
     'doctor --database-password') kind=other flags= ;;
     'doctor --data-dir') kind=folders flags= ;;
+    'doctor --database-limit') kind=other flags= ;;
     'doctor --base-url') kind=other flags= ;;
     'doctor --contact') kind=other flags= ;;
     'doctor --rate') kind=other flags= ;;
@@ -771,6 +790,7 @@ _docmirror() {
     'config --database-password') kind=other flags= ;;
     'config --read-url') kind=other flags= ;;
     'config --data-dir') kind=folders flags= ;;
+    'config --database-limit') kind=other flags= ;;
     'config --base-url') kind=other flags= ;;
     'config --contact') kind=other flags= ;;
     'config --page-size') kind=other flags= ;;
@@ -807,6 +827,8 @@ _docmirror() {
     'config --export-cron') kind=other flags= ;;
     'config --export-dir') kind=folders flags= ;;
     'config --export-logs-dir') kind=folders flags= ;;
+    'config --prune-cron') kind=other flags= ;;
+    'config --history-keep') kind=other flags= ;;
     'config --webhook-url') kind=other flags= ;;
     'config --webhook-secret') kind=other flags= ;;
     'config --webhook-format') kind=words words='standard slack teams' flags= ;;

@@ -130,6 +130,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
@@ -166,6 +167,8 @@ _docmirror() {
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
             '--export-dir=[the folder of builds and dimensions as Parquet, as `docmirror export --incremental` writes it]: :_directories' \
             '--export-logs-dir=[the folder of the logs of builds, as `docmirror export --logs` writes it]: :_directories' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
+            '--history-keep=[the worker removes older changes and runs too, as `docmirror prune --older-than` does; units ms s m h d w, as in 400d]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
             '--webhook-secret=[signs what DOCMIRROR_WEBHOOK_URL gets\: whsec_ and 24 to 64 bytes in base64]: : ' \
             '--webhook-format=[how notices are written\: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them]: :(standard slack teams)' \
@@ -181,6 +184,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--sync-cron=[when the worker syncs]: : ' \
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
@@ -194,6 +198,7 @@ _docmirror() {
             '--http-cors=[the origins whose web pages may read the interface in a browser, separated by commas, such as https\://docs.example.org; * is any]: : ' \
             '--backup-cron=[when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes]: : ' \
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -204,6 +209,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--sync-cron=[when the worker syncs]: : ' \
             '--watch-cron=[when watch and worker poll open builds and read new ones]: : ' \
             '--timezone=[the schedule'\''s time zone, an IANA name]: : ' \
@@ -212,6 +218,7 @@ _docmirror() {
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--backup-cron=[when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes]: : ' \
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -223,6 +230,7 @@ _docmirror() {
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
@@ -285,7 +293,7 @@ _docmirror() {
             '--html=[write the report page as files instead; an older one in the folder is replaced]: :_directories' \
             '--with-people[with --html\: with the names of maintainers]' \
             '--help[shows the help]' \
-            '1: :(dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes muted_projects data_dictionary)' ;;
+            '1: :(dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states streaks recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes files muted_projects data_dictionary)' ;;
         sql)
           _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
@@ -536,6 +544,7 @@ _docmirror() {
             '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
             '--read-url=[where report, export and serve read, such as a streaming replica\: postgres\://user\:password@host\:port/database]: : ' \
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--database-limit=[how large the database may become, in gigabytes of 10^9 bytes, such as what its host sells; status, doctor and an alert say when it is full]: : ' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
             '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
@@ -572,6 +581,8 @@ _docmirror() {
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
             '--export-dir=[the folder of builds and dimensions as Parquet, as `docmirror export --incremental` writes it]: :_directories' \
             '--export-logs-dir=[the folder of the logs of builds, as `docmirror export --logs` writes it]: :_directories' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
+            '--history-keep=[the worker removes older changes and runs too, as `docmirror prune --older-than` does; units ms s m h d w, as in 400d]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
             '--webhook-secret=[signs what DOCMIRROR_WEBHOOK_URL gets\: whsec_ and 24 to 64 bytes in base64]: : ' \
             '--webhook-format=[how notices are written\: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them]: :(standard slack teams)' \

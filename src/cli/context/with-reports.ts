@@ -1,6 +1,7 @@
 import type { Config } from "../../base/config.ts";
 import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { asIso } from "../../report/read-answer.ts";
 import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
@@ -16,15 +17,23 @@ import {
   withDatabase,
 } from "./with-mirror.ts";
 
+interface ReportReader {
+  /** Who reads at an embedded Postgres. @default docmirror_serve */
+  readonly login?: ReaderLogin;
+  readonly role?: string | undefined;
+  /** Expensive answers are read: they are to be as new as the others. @default false */
+  readonly expensive?: boolean;
+}
+
 /**
  * Opens the database that reports are read from, the replica where one is named, and has answers refreshed
- * that are older than the last run. `sql` has one connection; at an embedded Postgres that of the login of the reader. Throws
- * SchemaVersionError where there is no mirror, and StoreError.
+ * that are older than the last run, or expensive ones older than a record. `sql` has one connection; at an embedded Postgres that of the
+ * login of the reader. Throws SchemaVersionError where there is no mirror, and StoreError.
  */
 export function withReports<T>(
   context: CommandContext,
   read: (sql: Sql) => Promise<T>,
-  reader: { login: ReaderLogin; role?: string | undefined } = { login: "docmirror_serve" },
+  { login = "docmirror_serve", role, expensive = false }: ReportReader = {},
 ): Promise<T> {
   const { command, config, log } = context;
   return withReplicaHints(config, async () => {
@@ -36,15 +45,15 @@ export function withReports<T>(
       if (embedded !== null) {
         await withSql(url, connection, async (sql) => {
           await warnOfOther(context, sql);
-          await refreshIfBehind(context, sql);
+          await refreshIfBehind(context, sql, expensive);
         });
-        const readerUrl = await findReaderUrl(url, reader.login, reader.role);
+        const readerUrl = await findReaderUrl(url, login, role);
         return withSql(readerUrl ?? url, connection, read);
       }
       return withSql(url, connection, async (sql) => {
         await warnOfOther(context, sql);
-        if (config.readUrl === null) await refreshIfBehind(context, sql);
-        else await repeatAfterConflict(() => refreshForReplica(context, sql));
+        if (config.readUrl === null) await refreshIfBehind(context, sql, expensive);
+        else await repeatAfterConflict(() => refreshForReplica(context, sql, expensive));
         return read(sql);
       });
     });
@@ -102,44 +111,54 @@ const NOT_REFRESHED = ["42501", READ_ONLY, LOCK_NOT_HAD];
 
 const OLD = "the answers are older than the last run";
 const OLD_OR_NONE = `${OLD}, or were never computed`;
+const EXPENSIVE_OLD = "what is expensive to compute may be older than the other answers";
 const HOW_TO_REFRESH = "run `docmirror report` as the role that syncs, or wait for the next sync";
 
 /**
+ * What is older than it could be: all answers than the last run that ended, or the expensive ones, computed at `at`, than the
+ * other answers. Null where nothing is.
+ */
+type Behind = { readonly what: string; readonly at?: string } | null;
+
+/**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
- * killed run. Where this role may not refresh them, or another session keeps it from that, a warning is logged and the old answers are used. Returns
+ * killed run, and with `expensive` those that are older than a record. Where this role may not refresh them, or another session
+ * keeps it from that, a warning is logged and the old answers are used. Returns
  * whether the answers are those of the last run now. Throws what `refreshReport` throws, and
  * SchemaVersionError.
  */
 async function refreshIfBehind(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   sql: Sql,
+  expensive: boolean,
 ): Promise<boolean> {
-  const state = await findAnswerState(sql, config);
-  if (!state.isBehind) return true;
-  if (state.isReaderAlone) {
-    log.warn({ hint: HOW_TO_REFRESH }, OLD_OR_NONE);
+  const { behind, isReaderAlone } = await findAnswerState(sql, config, expensive);
+  if (behind === null) return true;
+  const { what, ...time } = behind;
+  if (isReaderAlone) {
+    log.warn({ ...time, hint: HOW_TO_REFRESH }, what);
     return false;
   }
-  log.debug(`${OLD}; refreshing them`);
+  log.debug(time, `${what}; refreshing them`);
   try {
-    const { isLeft } = await refreshReport(sql, { ...config, keepsSettings: true, signal, log });
+    const { isLeft } = await refreshReport(sql, { ...config, keepsSettings: true, expensive, signal, log });
     const hint = "upgrade docmirror here too";
     if (isLeft) log.warn({ hint }, `${OLD}; a later version of docmirror refreshes them`);
     return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && NOT_REFRESHED.includes(error.sqlstate ?? ""))) throw error;
     const hint = error.sqlstate === LOCK_NOT_HAD ? error.hint : HOW_TO_REFRESH;
-    log.warn({ hint, error: error.message }, OLD_OR_NONE);
+    log.warn({ ...time, hint, error: error.message }, what);
     return false;
   }
 }
 
 /**
- * Reads whether the answers are older than the last run that ended, and whether the role has only the rights that
+ * Reads what is behind, the expensive answers only where they are asked for, and whether the role has only the rights that
  * `docmirror grant-reader` gives. Throws SchemaVersionError, whose message names the place of `settings`, where this is
  * no mirror of this version.
  */
-async function findAnswerState(sql: Sql, settings: MirrorSettings) {
+async function findAnswerState(sql: Sql, settings: MirrorSettings, expensive: boolean) {
   const [rights] = await withStoreErrors(
     "read the rights of the role",
     () => sql<{ mayLookBehind: boolean | null }[]>`
@@ -147,10 +166,15 @@ async function findAnswerState(sql: Sql, settings: MirrorSettings) {
   );
   const isReaderAlone = rights?.mayLookBehind === false;
   if (!isReaderAlone) await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
-  const isBehind = await withStoreErrors("read how old the answers are", () =>
-    isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql),
-  );
-  return { isBehind, isReaderAlone };
+  const behind = await withStoreErrors("read how old the answers are", async (): Promise<Behind> => {
+    if (await (isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql))) return { what: OLD_OR_NONE };
+    if (!expensive || !(isReaderAlone || (await isReportBehind(sql, { expensive })))) return null;
+    // All that a reader sees is that the others were computed again since.
+    const [old] = await sql<{ at: string }[]>`
+      select max(expensive_refreshed_at) as at from report.freshness having max(expensive_refreshed_at) < max(refreshed_at)`;
+    return old ? { what: EXPENSIVE_OLD, at: asIso(old.at) } : null;
+  });
+  return { behind, isReaderAlone };
 }
 
 /** Asks what a reader may see. The newest run has the highest number; its times may be wrong. */
@@ -171,29 +195,42 @@ const LOOK_EVERY_MS = 100;
  * that fails, a warning is logged and the old answers are used: a replica must answer without its primary too.
  * Throws StoreError and SchemaVersionError of the replica, and the signal's reason.
  */
-export async function refreshForReplica(context: CommandContext, replica: Sql): Promise<void> {
+export async function refreshForReplica(
+  context: CommandContext,
+  replica: Sql,
+  expensive = false,
+): Promise<void> {
   const { config, log, clock, signal } = context;
-  const isBehind = async () => (await findAnswerState(replica, readSettings(config))).isBehind;
-  if (!(await isBehind())) return;
+  const { behind } = await findAnswerState(replica, readSettings(config), expensive);
+  if (behind === null) return;
+  const { what, ...time } = behind;
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    return log.warn({ hint }, `${OLD_OR_NONE}; a replica cannot be written to`);
+    return log.warn({ ...time, hint }, `${what}; a replica cannot be written to`);
   }
+  let refreshedAt: string | null;
   try {
-    const isCurrent = await withSql(url, { applicationName: "docmirror report", max: 1 }, (primary) =>
-      refreshIfBehind(context, primary),
+    refreshedAt = await withSql(url, { applicationName: "docmirror report", max: 1 }, async (primary) =>
+      (await refreshIfBehind(context, primary, expensive)) ? findRefreshTime(primary) : null,
     );
-    if (!isCurrent) return;
+    if (refreshedAt === null) return;
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
-    const facts = { error: error.message, hint: error.hint };
-    return log.warn(facts, `${OLD_OR_NONE}; the primary did not refresh them`);
+    const facts = { ...time, error: error.message, hint: error.hint };
+    return log.warn(facts, `${what}; the primary did not refresh them`);
   }
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
-    if (!(await isBehind())) return;
+    if (((await findRefreshTime(replica)) ?? "") >= refreshedAt) return;
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
   const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn({ hint }, `${OLD_OR_NONE}; the primary has newer ones, which the replica has not replayed yet`);
+  log.warn({ ...time, hint }, `${what}; the primary has newer ones, which the replica has not replayed yet`);
+}
+
+/** When the answers were computed, as a text whose order is that of time; null where they never were. */
+async function findRefreshTime(sql: Sql): Promise<string | null> {
+  const [row] = await sql<{ at: string | null }[]>`
+    select to_char(max(refreshed_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as at from report.freshness`;
+  return row?.at ?? null;
 }

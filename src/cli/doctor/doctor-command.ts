@@ -22,7 +22,7 @@ import {
 } from "./finding.ts";
 
 export const command: CommandDeclaration = {
-  settings: ["requests", "database", "sourceTimezone", "staleAfterMs"],
+  settings: ["requests", "database", "sourceTimezone", "staleAfterMs", "databaseLimitBytes"],
   examples: [
     ["doctor", "every check, and how to repair each fault; changes nothing"],
     ["doctor --json", "the same as JSON"],

@@ -1,14 +1,18 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
+import { grouped } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { describeHeld, findHeld } from "../../mirror/lists/missing-records.ts";
+import { countPrunable, ROUNDS_KEPT_MS } from "../../mirror/run/prune.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { withSnapshot } from "../../report/read-answer.ts";
 import { findFailedRefresh, HOW_IT_GOES_ON } from "../../report/refresh/failed-refresh.ts";
 import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
 import { describeJob } from "../../report/status/find-status.ts";
+import { describeSizes, findSizes } from "../../report/status/sizes.ts";
 import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
-import { withSql } from "../../store/connection/connect.ts";
+import { findCertificateEnd, withSql } from "../../store/connection/connect.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
@@ -37,6 +41,7 @@ import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
 import {
+  checkCertificate,
   checkClock,
   type Finding,
   fault,
@@ -74,6 +79,7 @@ const TABLE_CHECKS: Checks = {
   mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
   freshness: ({ sql, config, now }) => checkFreshness(sql, config, now),
   backups: ({ sql, config, now }) => checkBackups(sql, config, now),
+  size: ({ sql, config, now }) => checkSize(sql, config, now),
   "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
 };
 
@@ -84,7 +90,7 @@ export const DATABASE_CHECKS = ["database", ...CHECKS.map(([check]) => check)];
 
 /** Makes the checks of the database. Starts an embedded one that exists, but never makes one. */
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
-  const { config, signal } = context;
+  const { config, clock, signal } = context;
   let findings: Finding[] = [];
   let why = "there is no database to ask";
   const opened = await findingOf("database", signal, async () => {
@@ -104,7 +110,7 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
           return fn(sql);
         });
       };
-      const result = await examine({}, (sql) => checkDatabase(sql, database, config.baseUrl));
+      const result = await examine({}, (sql) => checkDatabase(sql, database, config, clock.now()));
       // From here on the server itself refuses any change.
       const readOnly = { default_transaction_read_only: "on" };
       findings = await examine(readOnly, (sql) => examineContent(sql, database, context));
@@ -137,11 +143,20 @@ const MEANT_FOR =
 const MAX_RIGHTS = 3;
 /** A backup each week is enough for some. */
 const BACKUP_WITHIN_MS = 8 * 24 * 3_600_000;
+/** The alert begins there too. */
+const DAYS_OF_ROOM = 30;
+/** A worker may rest for a month. */
+const UNPRUNED_MS = 30 * 86_400_000;
 /** The newest runs that are checked. */
 const RUNS = 1000;
 
 /** Checks that the server answers, is new enough, uses UTF-8, accepts writes, and holds no demo's mirror. */
-async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | null): Promise<Result> {
+async function checkDatabase(
+  sql: Sql,
+  database: OpenDatabase,
+  { baseUrl }: Config,
+  now: Date,
+): Promise<Result> {
   const server = await assertServerUsable(sql);
   await withStoreErrors("begin a transaction", () => sql.begin((tx) => tx`select 1`));
   if (server.isReadOnly) {
@@ -159,6 +174,8 @@ async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | nu
       EXIT.usage,
     );
   }
+  const ending = checkCertificate("the database server's", findCertificateEnd(sql), now);
+  if (ending) return ending;
   const answers = `Postgres ${server.version} in UTF-8, ${database.describe}`;
   return ok(database.embedded === null ? answers : `the embedded ${answers}. ${MEANT_FOR}`);
 }
@@ -212,7 +229,7 @@ async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Pro
   if (state === "newer") {
     return warning(
       "a later version of docmirror has migrated this database; this program may still use it",
-      "upgrade docmirror here too: this program does not refresh reports that it does not know",
+      "upgrade docmirror here too: this program writes no backups, and refreshes no reports that it does not know",
     );
   }
   const repairs = await findSequenceRepairs(sql);
@@ -301,6 +318,24 @@ async function checkFreshness(
     );
   }
   return ok(`all lists were read within ${formatSpan(age)}`);
+}
+
+/** Checks that the database has room for a month, where its limit is known, and that old rounds are removed. */
+async function checkSize(sql: Sql, config: Config, now: Date): Promise<Result> {
+  const sizes = await withSnapshot(sql, (tx) => findSizes(tx, config));
+  const found = describeSizes(sizes);
+  if (sizes.days_left !== null && sizes.days_left < DAYS_OF_ROOM)
+    return warning(
+      found,
+      "make room in time: a larger disk, or `docmirror prune` (docs/database.md, Retention)",
+    );
+  const horizon = new Date(now.getTime() - ROUNDS_KEPT_MS - UNPRUNED_MS).toISOString();
+  const { runs } = await countPrunable(sql, "rounds", horizon);
+  if (runs === 0) return ok(found);
+  return warning(
+    `${found}; nothing removes old rounds of the watch: ${grouped(runs)} are from before ${horizon}`,
+    "a worker does it by DOCMIRROR_PRUNE_CRON, as its log says; `docmirror prune --older-than 400d` does it with the history",
+  );
 }
 
 /** Checks that something backs the mirror up, and well. */

@@ -1,15 +1,17 @@
-import { EXIT, UpstreamError } from "../../base/errors.ts";
+import { EXIT, HttpStatusError, UpstreamError } from "../../base/errors.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
-import { isGone, isUpstreamLost } from "../../mirror/api/fates.ts";
+import { fateOf, isGone, isUpstreamLost } from "../../mirror/api/fates.ts";
 import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
 import { fetchRootListing, probeBuilds } from "../../mirror/lists/root-listing.ts";
 import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
 import { RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import {
+  checkCertificate,
   checkClock,
   type Finding,
   fault,
+  faultOf,
   findingOf,
   listed,
   ok,
@@ -40,12 +42,19 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   try {
     let shape = unknowns(["builds", "build schema"], "the service did not answer as it should");
     const service = await findingOf("service", signal, async () => {
-      const { resources: root } = await fetchRootListing(client);
+      const listing = await fetchRootListing(client).catch((error: unknown) => {
+        if (mayHaveMoved(error)) return faultOfMoved(error);
+        throw error;
+      });
+      if ("status" in listing) return listing;
+      const { resources: root } = listing;
       shape = [
         await findingOf("builds", signal, () => checkBuildList(client, root)),
         await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
       ];
-      return checkService(root, config.leaveOut ?? []);
+      const checked = checkService(root, config.leaveOut ?? []);
+      const ending = checkCertificate("the service's", client.certificateEnd(), clock.now());
+      return checked.status === "ok" && ending ? ending : checked;
     });
     const clocks = await findingOf("service clock", signal, () => {
       const ahead = client.clockAhead();
@@ -57,6 +66,19 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   } finally {
     await client.close();
   }
+}
+
+/** A service that limits us, has a fault, or refuses the reader is there. */
+const mayHaveMoved = (error: unknown): error is UpstreamError =>
+  error instanceof UpstreamError &&
+  !(error instanceof HttpStatusError) &&
+  fateOf(error.cause)?.about !== "reader";
+
+function faultOfMoved(error: UpstreamError): Result {
+  const { repair, ...found } = faultOf(error);
+  const moved =
+    "if it has moved: set DOCMIRROR_BASE_URL to its new address, then run `docmirror migrate --service NEW_URL` once";
+  return { ...found, repair: [repair ?? [], moved].flat().join("; ") };
 }
 
 /** Checks that the root listing has all resources. */

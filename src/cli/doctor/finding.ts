@@ -1,5 +1,6 @@
 import type { ClockAhead } from "../../base/clock.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
+import { counted } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 
 /** The result of one check. "unknown" means that it could not be made; `finding` says why. */
@@ -81,6 +82,19 @@ export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning:
   return warning(
     `${whose} clock is ${least === most ? most : `${least} to ${most}`} ${way} ours: ${meaning}`,
     "set this machine's clock by NTP; if it is right, the other clock is wrong: inform its operator",
+  );
+}
+
+/** Certificates are renewed some weeks before their end as a rule. */
+const RENEWED_BEFORE_MS = 14 * 86_400_000;
+
+/** Warns of a certificate that ends soon. Null where it does not, or there is none. `whose`: such as "the service's". */
+export function checkCertificate(whose: string, endsAt: Date | null, now: Date): Result | null {
+  if (endsAt === null || endsAt.getTime() - now.getTime() > RENEWED_BEFORE_MS) return null;
+  const days = counted(Math.max(0, Math.floor((endsAt.getTime() - now.getTime()) / 86_400_000)), "day");
+  return warning(
+    `${whose} certificate ends in ${days}, at ${endsAt.toISOString()}`,
+    "its operator must renew it before: from then on every connection is refused",
   );
 }
 

@@ -64,7 +64,7 @@ async function assertWritable(file: string): Promise<void> {
 /** Gives the same text as `/metrics`, without what only a process that stays up can say. */
 async function createDescriber({ config, clock, log }: CommandContext) {
   const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
-  const { createFigureRegistry, createReadFigures } = await import("../../report/status/figures.ts");
+  const { createFigureRegistry, createReadFigures } = await import("../../report/status/read-figures.ts");
   const { createBoundedReader } = await import("../../serve/http/served-mirror.ts");
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {

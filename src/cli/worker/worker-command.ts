@@ -13,10 +13,10 @@ import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
-import { createFileJobs } from "./file-jobs.ts";
 import { withFollowUps } from "./follow-up-jobs.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createNightlySync, createWatchJob } from "./run-jobs.ts";
+import { createUpkeepJobs } from "./upkeep-jobs.ts";
 
 export const command: CommandDeclaration = {
   settings: ["requests", "database", "sync", "status", "server", "jobs", "notices"],
@@ -60,7 +60,7 @@ async function work(context: CommandContext): Promise<never> {
           },
         }),
         createWatchJob({ ...shared, cron: watchCron, runWatchRound: afterRun(runWatchRound) }),
-        ...createFileJobs(config, shared),
+        ...createUpkeepJobs(config, shared),
       ];
     });
   return await keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>

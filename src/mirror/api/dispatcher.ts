@@ -1,4 +1,5 @@
 import { connect as connectPlain, type Socket } from "node:net";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { Agent, buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
 import { loginOf } from "./logins.ts";
 import { TunnelError } from "./upstream-errors.ts";
@@ -11,6 +12,8 @@ export interface DispatcherOptions {
   connections: number;
   /** To connect, and for a proxy to open a tunnel. All else is ended by the signal of the request. */
   timeoutMs: number;
+  /** Hears when the certificate of the service ends, with each connection that proves it anew. A proxy's is not meant. */
+  onCertificate?: (endsAt: Date) => void;
 }
 
 /**
@@ -76,11 +79,19 @@ function speaksHttp({ hostname, port }: buildConnector.Options): Promise<boolean
  */
 const ADDRESS_MS = 2000;
 
-export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOptions): Dispatcher {
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { proxy, connections, timeoutMs, onCertificate } = options;
   const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
   const autoSelectFamilyAttemptTimeout = Math.ceil(Math.min(ADDRESS_MS, timeoutMs / 2));
   const connect = { timeout: timeoutMs, autoSelectFamilyAttemptTimeout };
-  if (proxy === null) return new Agent({ ...limits, connect: createConnector(connect) });
+  const noting = {
+    ...connect,
+    checkServerIdentity(name: string, certificate: PeerCertificate) {
+      onCertificate?.(new Date(certificate.valid_to));
+      return checkServerIdentity(name, certificate);
+    },
+  };
+  if (proxy === null) return new Agent({ ...limits, connect: createConnector(noting) });
   const { protocol, host } = proxy;
   const token = loginOf(proxy);
   return new ProxyAgent({
@@ -91,7 +102,7 @@ export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOp
     // Plain HTTP is forwarded without a tunnel, as curl does it: many proxies refuse a tunnel to port 80.
     proxyTunnel: false,
     proxyTls: connect,
-    requestTls: connect,
+    requestTls: noting,
     // undici would create both without the limits above.
     factory: (origin, options) => new Pool(origin, { ...options, ...limits }),
     clientFactory: (origin, options) => new ProxyPool(origin, { ...options, headersTimeout: timeoutMs }),

@@ -132,6 +132,8 @@ export interface Host {
   askedFor(): Record<RequestKind, number>;
   /** The time by which the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
   clockAhead(): ClockAhead | null;
+  /** When the certificate of the host ends, as its newest connection showed it. Null without one that is trusted. */
+  certificateEnd(): Date | null;
   /** Fails every request, running or waiting, and every later one. May be called twice. */
   close(): Promise<void>;
 }
@@ -148,12 +150,20 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
   const wording = settings.wording ?? COMMAND_WORDING;
   const { baseUrl, rootUrl, labelOf } = place;
   const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
+  let certificateEnd: Date | null = null;
   const login = loginOf(baseUrl);
   const userAgent = settings.headers?.["user-agent"] ?? userAgentOf(settings.contact);
   const route = findProxyRoute(baseUrl, settings.proxies);
   const transport = settings.fetch
     ? transportOf(settings.fetch)
-    : createTransport({ proxy: route.proxy, connections: concurrency, timeoutMs: settings.timeoutMs });
+    : createTransport({
+        proxy: route.proxy,
+        connections: concurrency,
+        timeoutMs: settings.timeoutMs,
+        onCertificate(endsAt) {
+          certificateEnd = endsAt;
+        },
+      });
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency });
   const stats = { requests: 0, bytes: 0 };
@@ -334,6 +344,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
     stats: () => ({ ...stats }),
     askedFor: () => ({ ...askedFor }),
     clockAhead: clockDifference.ahead,
+    certificateEnd: () => certificateEnd,
     async close() {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));

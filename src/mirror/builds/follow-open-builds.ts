@@ -4,10 +4,12 @@ import { requestText } from "../../resources/page-request.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { aboutList } from "../api/client.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
+import { createPageSizes, findPageSize } from "../lists/page-sizes.ts";
+import type { SyncSettings } from "../lists/plan.ts";
 import { loadAnswers } from "../load/replica-lag.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
-import { findDueBuilds, findDueStates, postponeBuilds } from "./find-due-builds.ts";
+import { countDueBuilds, findDueBuilds, findDueStates, postponeBuilds } from "./find-due-builds.ts";
 
 /** The number of details stored in one transaction. They are lost together if the process dies. */
 const BATCH = 25;
@@ -21,7 +23,7 @@ const MAX_BUILDS = 50_000;
 interface FollowOptions {
   replicaLagMs: number;
   stuckAfterMs: number;
-  pageSize: number;
+  pageSize: SyncSettings["pageSize"];
   /** The most details to request, those of stuck builds included. */
   maxDetails: number;
   maxStuck: number;
@@ -32,18 +34,22 @@ interface FollowOptions {
 /**
  * Polls due open builds that the run has not seen: many stuck ones by their list, others by their details. A build
  * whose detail answers 404 or 410 enters `vanished`, unless it was sighted within the lag of a replica: then it is
- * `waiting`. `unsettled`: due, but without a usable answer. Sends nothing once the host is lost. May be interrupted
+ * `waiting`. `due`: all that were; `unsettled`: due, but without a usable answer. Sends nothing once the host is lost. May be interrupted
  * at any point.
  */
 export async function followOpenBuilds(given: RunParts, options: FollowOptions) {
   const run = aboutList(given, "build");
   const { sql, client, clock, log, signal, patience, startedAt } = run;
   const { stuckAfterMs, maxDetails, maxStuck, replicaLagMs } = options;
+  const polled = { due: 0, asked: 0, gone: 0, waiting: 0, unsettled: 0 };
+  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
+  polled.due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+  // On most rounds.
+  if (polled.due === 0) return polled;
   if (!client.lost.aborted) await sweepStuckBuilds(run, options);
   const due = await patience("find the open builds", () =>
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
   );
-  const polled = { asked: 0, gone: 0, waiting: 0, unsettled: 0 };
   const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
   while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
     signal.throwIfAborted();
@@ -91,10 +97,11 @@ async function sweepStuckBuilds(run: RunParts, { stuckAfterMs, pageSize }: Follo
     log.debug({ due }, "the service has no list of builds by state; stuck builds are polled one by one");
     return;
   }
+  const largest = await findPageSize(createPageSizes(run), pageSize, "build");
   for (const { state, due, open } of worth) {
     if (client.lost.aborted) return;
     try {
-      const seen = await sweep(run, pageSize, state, open);
+      const seen = await sweep(run, largest, state, open);
       log.info({ state, due, seen }, "polled stuck builds by their list");
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;

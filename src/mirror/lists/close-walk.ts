@@ -1,12 +1,12 @@
 import { counted as countedAs } from "../../base/text.ts";
 import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
-import { countHeld, countRows, countShown, setLive } from "../load/live-count.ts";
+import { countListed, countRows, isCounted, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countRefused, countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { beyondMoves, compareShown } from "./differences.ts";
-import { countUnlisted, forgetSeen, recordMissing } from "./missing-records.ts";
+import { countUnlisted, findOpenEnds, forgetSeen, recordMissing } from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
 
@@ -46,15 +46,21 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
       let lost: string | null = null;
       let unstored = head?.causes?.unstored ?? null;
       let deficit = head?.causes ? head.causes.unexplained + head.causes.unstored : null;
+      let here: Awaited<ReturnType<typeof countListed>> | null = null;
       if (outcome.walk === "whole") {
-        if (memory) await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
-        const missing = await closeWhole(tx, run, list, reading, finishedAt);
+        const { ends, ...missing } = await closeWhole(tx, run, list, reading, finishedAt);
+        if (memory && ends.lastPage !== null && ends.lastPage >= memory.pages)
+          await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
+        // Where no record is missing, the walk has counted them itself.
+        const isCountedHere = ends.missing + missing.missing === 0 && !isCounted(resource);
+        here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
         held = missing.held;
         unstored = seen.size - missing.met;
         lost = await describeLost(tx, resource, seen, unstored);
       } else await forgetSeen(tx, resource, seen);
       if ((memory || isRead) && counted !== null) {
-        deficit = beyondMoves(counted - (await countShown(tx, resource)), moved);
+        here ??= await countListed(tx, resource);
+        deficit = beyondMoves(counted - here.shown, moved);
         if (unstored === null) {
           const { named, nameless } = await countUnstored(tx, resource);
           unstored = named + nameless;
@@ -76,7 +82,7 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
         unstored,
         deficit,
         gap: outcome.walk === "whole" ? shown?.gap : head?.causes,
-        held: outcome.walk === "whole" ? await countHeld(tx, resource) : head?.causes?.held,
+        held: outcome.walk === "whole" ? here?.held : head?.causes?.held,
         night: head?.night ?? undefined,
         search: head?.search ?? undefined,
         readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
@@ -138,10 +144,13 @@ export async function closeWhole(
   noticedAt: string,
 ) {
   const { beganRunId } = start;
-  await resolveHoles(tx, resource, noticedAt);
-  await resolveUnseen(tx, resource, { seen, beganRunId, at: noticedAt });
-  const facts = { resource, runId, beganRunId, noticedAt, seen };
+  const ends = await findOpenEnds(tx, resource, beganRunId);
+  if (ends.refused > 0) {
+    await resolveHoles(tx, resource, noticedAt);
+    await resolveUnseen(tx, resource, { seen, beganRunId, at: noticedAt });
+  }
+  const facts = { resource, runId, beganRunId, noticedAt, seen, ends };
   const missing = await recordMissing(tx, { ...limits, ...facts });
   await setLive(tx, resource, missing.live);
-  return missing;
+  return { ...missing, ends };
 }

@@ -6,7 +6,7 @@ import { counted as countedAs, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/sql.ts";
 import { type CountGap, describeCountGap, type ServiceGap } from "../../store/ledger/run-ledger.ts";
-import { countHeld, countShown } from "../load/live-count.ts";
+import { countListed } from "../load/live-count.ts";
 import { countUnstored } from "../load/quarantine.ts";
 import type { Course, WalkOutcome } from "../walk/course.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
@@ -27,8 +27,7 @@ export async function countCauses(
   gap: ServiceGap & { unexplained: number },
 ): Promise<CountCauses> {
   const { unshown, repeated } = gap;
-  const here = await countShown(sql, resource);
-  const held = await countHeld(sql, resource);
+  const { shown: here, held } = await countListed(sql, resource);
   const { named: unstored } = await countUnstored(sql, resource);
   const expected = here - held + unstored + unshown + repeated;
   const count = counted ?? expected + gap.unexplained;

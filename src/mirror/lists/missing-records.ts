@@ -3,19 +3,22 @@
  * stay missing until a walk shows them again, or their details answer that they are gone. Too many at once are held back:
  * nobody asks for their details, and their list is taken to show them, until `held_until`.
  */
+import type { SQL } from "drizzle-orm";
 import type { Clock } from "../../base/clock.ts";
 import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import {
   type AnySql,
+  compose,
   composed,
+  runStatement,
   type Sql,
   statement,
   type TransactionSql,
 } from "../../store/connection/sql.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { countShown, isListed } from "../load/live-count.ts";
+import { countListed, isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
@@ -51,6 +54,46 @@ export interface MissingFacts {
   /** The time for which whole walks must miss what is held back before its details are asked for; "never": a person decides. */
   deleteHeldAfterMs: number | "never";
   allowMassDelete: boolean;
+  /** As they were before the walk is closed. */
+  ends: OpenEnds;
+}
+
+/** The facts of earlier walks that the end of a whole walk may settle. On most nights there are none. */
+export interface OpenEnds {
+  /** Missing records that are noted. */
+  missing: number;
+  /** Records and holes in quarantine. */
+  refused: number;
+  /** The last remembered page; null where there is none. */
+  lastPage: number | null;
+  /**
+   * The records that were deleted and came back since the run in which the walk began: that may have passed their places before.
+   */
+  restored: string[];
+  first: IdWindow;
+}
+
+/** All of it, and the first ids of the list, with one statement. */
+export async function findOpenEnds(
+  tx: TransactionSql,
+  resource: Resource,
+  beganRunId: number,
+): Promise<OpenEnds> {
+  const [row] = await composed(tx)<Omit<OpenEnds, "first"> & IdWindow>`
+    select
+      (select count(*) from sync.missing_records where resource = ${resource}) as missing,
+      (select count(*) from sync.quarantine where resource = ${resource} and resolved_at is null) as refused,
+      (select max(seq) from sync.pages where resource = ${resource}) as "lastPage",
+      array(
+        select record_id from mirror.changes
+        where resource = ${resource} and kind = 'restored' and run_id >= ${beganRunId}::bigint
+          and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${beganRunId}::bigint)
+      ) as restored,
+      listed.*
+    from (${idWindow(resource, beganRunId, "")}) as listed`;
+  if (!row) throw new Error("a count gave no row");
+  const { ids, last, rows, ...ends } = row;
+  return { ...ends, first: { ids, last, rows } };
 }
 
 /**
@@ -63,13 +106,13 @@ export interface MissingFacts {
  * stored before it began (`known`) the ones that it did not see (`missing`).
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
-  const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
-  const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
+  const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs, ends } = facts;
   const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
-  const [noted] = await COUNT_NOTED(tx, { resource, heldForMs, noticedAt });
+  const isAnyNoted = ends.missing > 0;
+  const keptSeen = isAnyNoted ? await forgetSeen(tx, resource, seen, beganRunId) : 0;
+  const [noted] = isAnyNoted ? await COUNT_NOTED(tx, { resource, heldForMs, noticedAt }) : [];
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
-  const back = await findRestored(tx, resource, beganRunId);
-  for await (const { older, newer } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older, newer } of liveIds(tx, resource, beganRunId, ends)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
     const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
     const olderMet = countSeen(older);
@@ -85,7 +128,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   // Records that an earlier walk missed, and that wait for their details, are not new.
   const fresh = missing - (waiting - keptSeen) - (waitsMs === null ? 0 : due);
   const isHeld = fresh > mostMissing(known, facts);
-  for await (const { older } of liveIds(tx, resource, beganRunId, back)) {
+  for await (const { older } of liveIds(tx, resource, beganRunId, ends)) {
     const unseen = older.filter((id) => !seen.has(id));
     await NOTE_MISSING(tx, { resource, runId, unseen, noticedAt, isHeld, waitsMs });
   }
@@ -129,49 +172,58 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
-/** The records that were deleted and came back since a run: a walk that began in it may have passed their places before. */
-async function findRestored(tx: TransactionSql, resource: Resource, runId: number): Promise<Set<string>> {
-  const rows = await tx<{ id: string }[]>`
-    select record_id as id from mirror.changes
-    where resource = ${resource} and kind = 'restored' and run_id >= ${runId}::bigint
-      and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${runId}::bigint)`;
-  return new Set(rows.map(({ id }) => id));
+/** Ids of a table in their order, as one row of JSON, because rows cost the driver more than ids. `last` is the last one of them. */
+interface IdWindow {
+  ids: string;
+  last: string | null;
+  rows: number;
 }
 
+const idWindow = (resource: Resource, beganRunId: number, after: string): SQL => {
+  const { table } = RECORD_TABLES[resource];
+  return compose`
+    select json_build_object(
+        'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
+        'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
+      )::text as ids, max(id) as last, count(*) as rows
+    from (
+      select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
+        ${isListed(resource)} as is_listed
+      from ${table} where ${table.id} > ${after} order by ${table.id} limit ${WINDOW}
+    ) as listed`;
+};
+
 /**
- * In windows of one row, because rows cost the driver more than ids. `older`: those that existed when the walk began, by run
- * ids, because a clock may be wrong, but for those that are `back` since.
+ * In windows. `older`: those that existed when the walk began, by run ids, because a clock may be wrong, but for those that were restored
+ * since.
  */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
   beganRunId: number,
-  back: ReadonlySet<string>,
+  { first, restored }: Pick<OpenEnds, "first" | "restored">,
 ): AsyncGenerator<Record<"older" | "newer", string[]>> {
-  // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
-  // a first night, would sort the table for each of them.
-  await tx`set local enable_seqscan = off`;
-  await tx`set local enable_bitmapscan = off`;
-  const { table } = RECORD_TABLES[resource];
-  for (let last: string | null = ""; last !== null; ) {
-    const [row]: { ids: string; last: string | null }[] = await composed(tx)`
-      select json_build_object(
-          'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
-          'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
-        )::text as ids, max(id) as last
-      from (
-        select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
-          ${isListed(resource)} as is_listed
-        from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
-      ) as listed`;
-    last = row?.last ?? null;
-    if (!row || last === null) continue;
-    const { older, newer } = JSON.parse(row.ids) as Record<"older" | "newer", string[]>;
-    const isBack = (id: string) => back.has(id);
+  const back = new Set(restored);
+  const isBack = (id: string) => back.has(id);
+  let isByKey = false;
+  for (let window: IdWindow | undefined = first; window && window.rows > 0; ) {
+    const { ids, last, rows }: IdWindow = window;
+    const { older, newer } = JSON.parse(ids) as Record<"older" | "newer", string[]>;
     yield { older: older.filter((id) => !isBack(id)), newer: [...newer, ...older.filter(isBack)] };
+    if (last === null || rows < WINDOW) break;
+    // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
+    // a first night, would sort the table for each of them.
+    if (!isByKey) isByKey = await readByKey(tx, true);
+    [window] = await runStatement<IdWindow>(tx, idWindow(resource, beganRunId, last));
   }
-  await tx`set local enable_bitmapscan to default`;
-  await tx`set local enable_seqscan to default`;
+  if (isByKey) await readByKey(tx, false);
+}
+
+/** Keeps the planner of this transaction from whole tables, or no longer. */
+async function readByKey(tx: TransactionSql, isByKey: boolean): Promise<boolean> {
+  const may = isByKey ? "off" : "on";
+  await tx`select set_config('enable_seqscan', ${may}, true), set_config('enable_bitmapscan', ${may}, true)`;
+  return isByKey;
 }
 
 /** The rows that a list need not show, as of deleted records, and that a walk saw: they went, or came back, while it read. */
@@ -295,7 +347,7 @@ export function collectUnshown(
     async note({ newerThan, olderThan }, shown) {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
-      known ??= await patience("count builds", () => countShown(sql, "build"));
+      known ??= (await patience("count builds", () => countListed(sql, "build"))).shown;
       const inserted = await patience("note missing builds", () =>
         NOTE_UNSHOWN(sql, {
           runId,

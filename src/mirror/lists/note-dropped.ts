@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { withTransaction } from "../../store/connection/sql.ts";
 import { type DroppedList, describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
-import { finishWalk, startWalk } from "../../store/ledger/run-ledger.ts";
+import { finishWalk, startWalks } from "../../store/ledger/run-ledger.ts";
 import { recordDrift } from "../load/record-drift.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { FieldDrift } from "../normalize/page.ts";
@@ -25,6 +25,8 @@ export async function noteDropped(
 ): Promise<Partial<Record<Resource, WalkSummary>>> {
   const at = startedAt.toISOString();
   const gone = [...absent, ...leftOut];
+  const known = await patience("find the lists that are gone", () => findDropped(sql));
+  if (gone.length + known.length === 0) return {};
   return patience("note the lists that are gone", () =>
     withTransaction(sql, async (tx) => {
       const before = await findDropped(tx);
@@ -52,7 +54,7 @@ export async function noteDropped(
         const reason = describeDropped(list);
         const counts = emptyCounts();
         // A head of which nothing had to be read: what is stored is all that there will be.
-        await startWalk(tx, runId, resource, { startedAt: at, beganRunId: runId }, counts, null);
+        await startWalks(tx, runId, [resource], { startedAt: at, beganRunId: runId }, counts, null);
         await finishWalk(tx, runId, resource, {
           walk: "head",
           reason,

@@ -1,5 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { SyncSettings } from "./plan.ts";
 import type { ListOptions } from "./reading.ts";
@@ -9,26 +10,40 @@ type Setting = SyncSettings["pageSize"];
 /** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
 export const firstPageSize = (setting: Setting) => (setting === "auto" ? BASE_SIZE : setting);
 
+/** The sizes that were found for lists before. */
+export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
+
+/** Asks when it is called first. */
+export function createPageSizes({ sql, patience }: Pick<RunParts, "sql" | "patience">): PageSizes {
+  type Row = { resource: Resource; size: number; shrunkAt: string | null };
+  let found: ReturnType<PageSizes> | undefined;
+  async function find() {
+    const rows = await sql<Row[]>`
+      select resource, page_size as size, shrunk_at as "shrunkAt" from sync.page_sizes`;
+    const toDate = (at: string | null) => (at === null ? null : new Date(at));
+    return new Map(
+      rows.map(({ resource, size, shrunkAt }) => [resource, { size, shrunkAt: toDate(shrunkAt) }]),
+    );
+  }
+  return () => {
+    found ??= patience("find the page sizes", find);
+    return found;
+  };
+}
+
 /** The records in one request for a list: the setting, and for `auto` what was found for this list, or 100. */
-export async function findPageSize(sql: Sql, setting: Setting, resource: Resource): Promise<number> {
-  return setting === "auto" ? ((await recall(sql, resource))?.size ?? BASE_SIZE) : setting;
+export async function findPageSize(sizes: PageSizes, setting: Setting, resource: Resource): Promise<number> {
+  return setting === "auto" ? ((await sizes()).get(resource)?.size ?? BASE_SIZE) : setting;
 }
 
 /** Finds the size of a list's pages. Null for a size that is set. */
 export async function findSizing(
-  sql: Sql,
-  { pageSize, startSize }: Pick<ListOptions, "pageSize" | "startSize">,
+  { pageSize, startSize, sizes }: Pick<ListOptions, "pageSize" | "startSize" | "sizes">,
   resource: Resource,
 ) {
   if (pageSize !== "auto") return null;
-  const remembered = await recall(sql, resource);
+  const remembered = (await sizes()).get(resource) ?? null;
   return createPageSize(remembered, remembered ? undefined : await startSize);
-}
-
-async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | null> {
-  const [row] = await sql<{ size: number; shrunkAt: string | null }[]>`
-    select page_size as size, shrunk_at as "shrunkAt" from sync.page_sizes where resource = ${resource}`;
-  return row ? { size: row.size, shrunkAt: row.shrunkAt === null ? null : new Date(row.shrunkAt) } : null;
 }
 
 /** Returns what stores the size for the next walk with the pages, when it has changed. */

@@ -3,13 +3,7 @@ import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
-import {
-  findLastJoinedRun,
-  findServiceGap,
-  findUnexplainedDeficit,
-  startWalk,
-  type WalkCounts,
-} from "../../store/ledger/run-ledger.ts";
+import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
@@ -84,14 +78,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   const { sql, clock, runId, patience } = run;
   const { resource, listPath, search, roundDays } = list.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
-  await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
-  const { gap, unexplained, joinedRunId } = await patience("find the last count", async () => ({
-    gap: await findServiceGap(sql, resource),
-    unexplained: await findUnexplainedDeficit(sql, resource),
-    joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0,
-  }));
-  const size = search.pageSize ?? list.pageSize;
-  const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
+  const { gap, unexplained, joinedRunId } = list.before;
   const missing = collectUnshown(run, list);
   const seen = createIdSet();
   /** The sum of the readings, the searches and the part of the round. */
@@ -103,6 +90,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
+    /** Missing records are noted. */
+    isAnyMissing: list.before.missing > 0,
     night: null as RoundNight | null,
     /** The gap of the service as it is known. */
     gap,
@@ -110,7 +99,10 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     beyondEnd: null as number | null,
   };
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
-  const limitOf = ({ cap }: Head) => Math.max(LEAST_SEARCHED, Math.min(largest, cap));
+  const limitOf = async ({ cap }: Head) => {
+    const largest = await findPageSize(list.sizes, search.pageSize ?? list.pageSize, resource);
+    return Math.max(LEAST_SEARCHED, Math.min(largest, cap));
+  };
 
   async function reading(): Promise<HeadReading> {
     soFar.readings += 1;
@@ -118,7 +110,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       counts: soFar.counts,
       seen,
       beyond: beyond(),
-      joinedRunId,
+      joinedRunId: joinedRunId ?? 0,
+      isAnyMissing: soFar.isAnyMissing || missing.noted > 0,
     });
     soFar.counts = head.counts;
     soFar.oldestAt = earlierOf(soFar.oldestAt, head.oldestAt);
@@ -159,7 +152,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   }
 
   async function searching(head: Head, top: Border): Promise<HeadReading> {
-    const limit = limitOf(head);
+    const limit = await limitOf(head);
     const most = Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE));
     const budget = Math.min(soFar.budget, most);
     await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
@@ -196,7 +189,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const part = await readRound(run, list, {
       days: roundDays,
       counted: head.counted,
-      limit: limitOf(head),
+      limit: await limitOf(head),
       counts: soFar.counts,
       seen,
       head: head.first,
@@ -208,6 +201,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     soFar.gap = part.gap ?? soFar.gap;
     const isSame =
       part.counts.inserted === inserted && part.counts.restored === restored && beyond() === before;
+    soFar.isAnyMissing ||= part.missing > 0;
     if (isSame && part.missing === 0) return judging(head, causes);
     // The list should show other records now.
     soFar.readings = 0;
@@ -216,7 +210,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 
   async function judging(head: Head, causes: CountCauses | null): Promise<HeadReading> {
     // A round of the watch has no way to let them go.
-    const stillHeld = search.isRepeated ? await patience("find what is held back", () => findHeld(sql)) : [];
+    const isAnyHeld = search.isRepeated && causes?.held !== 0;
+    const stillHeld = isAnyHeld ? await patience("find what is held back", () => findHeld(sql)) : [];
     const held = stillHeld.find((one) => one.resource === resource);
     const { night } = soFar;
     const why = missing.held ?? night?.reason ?? (held ? describeHeld(held) : null);
@@ -256,11 +251,10 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
 async function readOnce(
   run: ListRun,
   list: ListOptions,
-  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number },
+  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number; isAnyMissing: boolean },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
-  const largest = await patience("find the page size", () => findPageSize(sql, list.pageSize, resource));
   const course = beginCourse(run, list);
   // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
   const source = createPageSource({ client, resource, lookAhead: 0, signal });
@@ -298,14 +292,16 @@ async function readOnce(
         const lag = { runId, replicaLagMs: list.replicaLagMs };
         shown.newer = await patience("find a newer build", () => findNewerBuild(sql, lag, page));
       }
-      await patience("note builds that are there", () => forgetMissing(sql, resource, page.ids));
+      if (facts.isAnyMissing)
+        await patience("note builds that are there", () => forgetMissing(sql, resource, page.ids));
       await join.add(page);
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
       last = isJoined ? toDatedPage(page, facts.beyond) : null;
+      if (join.isJoined()) return walk.stop();
       // A head of one page is the rule. The longer it is, the more is probably left.
+      const largest = await findPageSize(list.sizes, list.pageSize, resource);
       course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
-      if (join.isJoined()) walk.stop();
     },
     async accept(page) {
       if (page.seq > 0) return true;

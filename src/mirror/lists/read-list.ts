@@ -9,7 +9,7 @@ import {
   type Checkpoint,
   type ResumableWalk,
   saveProgress,
-  startWalk,
+  startWalks,
   type WalkCounts,
   type WalkStart,
 } from "../../store/ledger/run-ledger.ts";
@@ -50,8 +50,10 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   const opened = await openList(run, list, list.resume);
   const { course, from, start } = opened;
   const before = from ? countsOf(from) : { ...counts };
-  await patience("forget rounds", () => forgetRounds(sql, resource));
-  await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
+  if (list.remembered === null)
+    await patience("open a walk", () => startWalks(sql, runId, [resource], start, before, from));
+  // Before a page of theirs gets another place.
+  if (resource === "build") await patience("forget rounds", () => forgetRounds(sql, resource));
   const rests = from?.checkpoint.rests;
   const read = await walkList(run, list, opened, {
     counts: before,
@@ -164,14 +166,14 @@ interface Opening {
 /** Brings back the course of a walk that rests, or begins a new one. */
 export async function openList<From extends Rest>(
   run: ListRun,
-  list: Pick<ListOptions, "plan" | "pageSize" | "startSize">,
+  list: Pick<ListOptions, "plan" | "pageSize" | "startSize" | "sizes" | "remembered">,
   rested: From | null,
   { recent = null, mostPages }: Opening = {},
 ): Promise<OpenedList<From>> {
   const { sql, clock, runId, patience } = run;
   const { resource } = list.plan;
   const memory = createPageMemory(sql, resource);
-  const size = await patience("find the page size", () => findSizing(sql, list, resource));
+  const size = await findSizing(list, resource);
   const pageSize = firstPageSize(list.pageSize);
   const resumed = rested && (await resumeWalk(rested, () => beginCourse(run, list), memory, run));
   // The interrupted walk may have had another setting.
@@ -182,11 +184,15 @@ export async function openList<From extends Rest>(
   const seq = from?.checkpoint.seq ?? 0;
   const until = mostPages === undefined ? undefined : seq + mostPages;
   // The first pages are requested during this. No page is compared with a remembered one before it is done.
-  const forgotten = patience("forget stale pages", () => memory.forgetStale(seq, until));
+  const forgotten = list.remembered ?? patience("forget stale pages", () => memory.forgetStale(seq, until));
   forgotten.catch(() => {});
   // This page is not compared, and stored at once.
   if (first) await forgotten;
-  const earlier = createEarlierPages(sql, resource, seq, until);
+  const earlier = createEarlierPages(sql, resource, {
+    from: seq,
+    ...(until !== undefined && { until }),
+    first: list.remembered,
+  });
   return {
     course: resumed ?? beginCourse(run, list),
     from,

@@ -4,15 +4,18 @@ import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type {
   Checkpoint,
+  HeadFacts,
   ResumableWalk,
   ServiceGap,
   WalkCounts,
   WalkStart,
 } from "../../store/ledger/run-ledger.ts";
+import type { FirstPages } from "../load/page-memory.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
+import type { PageSizes } from "./page-sizes.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -30,8 +33,14 @@ export interface ListOptions
   room: LookAheadRoom;
   /** Where a list begins of which nothing is remembered. `onStart` hears what the first page has found. */
   startSize?: Promise<number> | undefined;
+  /** The sizes of pages that were found before. */
+  sizes: PageSizes;
+  /** The first remembered pages, without what is stale, where they are read for this walk already. Then its row is there too. */
+  remembered: Promise<FirstPages> | null;
   onStart?: (size: number | undefined) => void;
   resume: ResumableWalk | null;
+  /** What a reading of the head goes by, as it was before the run. */
+  before: HeadFacts;
   allowMassDelete: boolean;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }

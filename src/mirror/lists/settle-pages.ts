@@ -146,7 +146,8 @@ export function settlePages(
     countRecords?.(counts, false);
     onProgress(counts, meta.totalCount);
     await options.onSettled?.(last);
-    if (isIdle && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+    // Behind its last page a walk is closed at once.
+    if (isIdle && behind !== null && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
       await patience("move a checkpoint", () => save(sql, progress(counts)));
     }

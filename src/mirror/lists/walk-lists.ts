@@ -1,11 +1,13 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
+import { type ResumableWalk, startWalks } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
+import { type FirstPages, openMemories } from "../load/page-memory.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
 import { type ClosedWalk, closeWalk } from "./close-walk.ts";
+import { createPageSizes } from "./page-sizes.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
@@ -15,7 +17,7 @@ import { emptyCounts, type RunSummary } from "./summary.ts";
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingRun = ListRun & { abort: AbortController };
 
-interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete"> {
+interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before"> {
   walks: readonly WalkPlan[];
   settings: Pick<
     SyncSettings,
@@ -29,7 +31,10 @@ interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete"> {
 
 /** Runs the walks at the same time, and returns the first failure of upstream. Throws any other after all have ended. */
 export async function walkLists(run: WalkingRun, options: WalkListsOptions): Promise<UpstreamError | null> {
-  const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
+  const { walks, settings, allowMassDelete, before, resumable, resources, unfinished, onProgress } = options;
+  const resumed = (resource: Resource) => resumable.find((walk) => walk.resource === resource) ?? null;
+  const opened = await openWalks(run, options);
+  const sizes = createPageSizes(run);
   const room = createLookAheadRoom();
   // The last list has the heaviest records: what its first page shows is where those of which nothing is known begin.
   const scout = walks.at(-1)?.kind === "full" ? walks.at(-1) : undefined;
@@ -44,10 +49,13 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
         ...settings,
         plan,
         room,
+        sizes,
+        remembered: plan.kind === "full" && resumed(resource) === null ? opened.remembered : null,
         allowMassDelete,
+        before,
         lookAhead: lookAheadOf(settings.concurrency),
         ...(plan === scout ? { onStart } : { startSize: scout && found }),
-        resume: resumable.find((walk) => walk.resource === resource) ?? null,
+        resume: resumed(resource),
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;
           resources[resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
@@ -65,11 +73,38 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
     }
   };
   let failure: UpstreamError | null = null;
-  for (const walked of await Promise.allSettled(walks.map(walkOne))) {
-    if (walked.status === "rejected") throw walked.reason;
-    failure ??= walked.value;
+  const walked = await Promise.allSettled(walks.map(walkOne));
+  // A walk that broke off at once has not waited for it.
+  await opened.remembered.catch(() => {});
+  for (const one of walked) {
+    if (one.status === "rejected") throw one.reason;
+    failure ??= one.value;
   }
   return failure;
+}
+
+/**
+ * Opens the walks that begin at the start of their lists, with one statement for all. What is remembered of those that are read whole is
+ * read while their first pages are requested.
+ */
+async function openWalks(
+  { sql, patience, clock, runId }: ListRun,
+  { walks, resumable }: WalkListsOptions,
+): Promise<{ remembered: Promise<FirstPages> }> {
+  const isResumed = ({ resource, kind }: WalkPlan) =>
+    kind === "full" && resumable.some((walk) => walk.resource === resource);
+  const fresh = walks.filter((plan) => !isResumed(plan));
+  const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
+  const named = fresh.map(({ resource }) => resource);
+  if (named.length > 0)
+    await patience("open the walks", () => startWalks(sql, runId, named, start, emptyCounts(), null));
+  const whole = fresh.flatMap(({ resource, kind }) => (kind === "full" ? [resource] : []));
+  const remembered =
+    whole.length > 0
+      ? patience("forget stale pages", () => openMemories(sql, whole))
+      : Promise.resolve<FirstPages>(new Map());
+  remembered.catch(() => {});
+  return { remembered };
 }
 
 /** When upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown. */

@@ -12,6 +12,7 @@ import {
 import { type Sql, statement, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { VANISHED } from "./record-transitions.ts";
 
+const KNOWN_BUILD_STATES = statement<KnownState>("known_build_states", import.meta.url);
 const STORE_BUILD_STATES = statement("store_build_states", import.meta.url);
 const LEARN_BUILD_STATES = statement("learn_build_states", import.meta.url);
 const CLOSE_BUILDS = statement("close_builds", import.meta.url);
@@ -40,10 +41,13 @@ export interface FinalStates {
 }
 
 /** Brings the table up to date, and the open builds with it. Safe to repeat. Throws StoreError. */
-export function updateBuildStates(sql: Sql, facts: StateFacts): Promise<FinalStates> {
+export async function updateBuildStates(sql: Sql, facts: StateFacts): Promise<FinalStates> {
+  const declared = declaredStates(facts.finalStates ?? []);
+  const known = await KNOWN_BUILD_STATES(sql);
+  if (isCurrent(known, declared, facts)) return judgeBy(finalOf(known));
   return withTransaction(sql, async (tx) => {
     const before = await findFinal(tx);
-    await STORE_BUILD_STATES(tx, { states: JSON.stringify(declaredStates(facts.finalStates ?? [])) });
+    await STORE_BUILD_STATES(tx, { states: JSON.stringify(declared) });
     if (facts.isLearning)
       await LEARN_BUILD_STATES(tx, {
         runId: facts.runId,
@@ -58,12 +62,43 @@ export function updateBuildStates(sql: Sql, facts: StateFacts): Promise<FinalSta
     if (gained.length > 0) await CLOSE_BUILDS(tx, {});
     if (lost.length > 0) await REOPEN_BUILDS(tx, { states: lost });
     await facts.assertMayWrite(tx);
-    return { isFinal: (state) => typeof state === "string" && after.has(stateWord(state)), gained, lost };
+    return judgeBy(after, gained, lost);
   });
 }
 
+const judgeBy = (final: ReadonlySet<string>, gained: string[] = [], lost: string[] = []): FinalStates => ({
+  isFinal: (state) => typeof state === "string" && final.has(stateWord(state)),
+  gained,
+  lost,
+});
+
+interface BuildState {
+  state: string;
+  stage: BuildStage;
+  is_final: boolean;
+  source: StateSource;
+}
+
+/** A state of the table. `isAnyUnknown`: some open build is in none of these. */
+interface KnownState extends BuildState {
+  isAnyUnknown: boolean;
+}
+
+/** True where the table says what is declared, and there is nothing to learn: no open build is in a word that nobody knows. */
+function isCurrent(
+  known: readonly KnownState[],
+  declared: readonly BuildState[],
+  { isLearning }: Pick<StateFacts, "isLearning">,
+): boolean {
+  const given = known.filter(({ source }) => source !== "learned");
+  const isDeclared = ({ state, stage, source }: KnownState) =>
+    declared.some((one) => one.state === state && one.stage === stage && one.source === source);
+  if (given.length !== declared.length || !given.every(isDeclared)) return false;
+  return !isLearning || (given.length === known.length && !known.some(({ isAnyUnknown }) => isAnyUnknown));
+}
+
 /** What the program declares, and behind it what the setting names: a word that ends builds anyway keeps its meaning. */
-function declaredStates(finalStates: readonly string[]) {
+function declaredStates(finalStates: readonly string[]): BuildState[] {
   const known = Object.entries(BUILD_STATES).map(([state, { stage, source }]) => {
     return {
       state,
@@ -72,14 +107,14 @@ function declaredStates(finalStates: readonly string[]) {
       source: source as StateSource,
     };
   });
-  const states = new Map(known.map((one) => [one.state, one]));
+  const states = new Map<string, BuildState>(known.map((one) => [one.state, one]));
   for (const state of finalStates.map(stateWord))
     if (!states.get(state)?.is_final)
       states.set(state, { state, stage: "cancelled", is_final: true, source: "set" });
   return [...states.values()];
 }
 
-async function findFinal(tx: TransactionSql): Promise<Set<string>> {
-  const rows = await tx<{ state: string }[]>`select state from sync.build_states where is_final`;
-  return new Set(rows.map(({ state }) => state));
-}
+const finalOf = (states: readonly Pick<BuildState, "state" | "is_final">[]): Set<string> =>
+  new Set(states.flatMap(({ state, is_final }) => (is_final ? [state] : [])));
+
+const findFinal = async (tx: TransactionSql): Promise<Set<string>> => finalOf(await KNOWN_BUILD_STATES(tx));

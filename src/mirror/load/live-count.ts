@@ -12,18 +12,17 @@ import { listedCondition, recordStatement } from "./tables.ts";
 
 const COUNT_ROWS = recordStatement<{ live: number }>("live/count_rows", import.meta.url);
 const COUNT_FIRST = recordStatement<{ live: number }>("live/count_first", import.meta.url);
-const COUNT_SHOWN = recordStatement<{ live: number | null; hidden: number }>(
-  "live/count_shown",
+const COUNT_LISTED = recordStatement<{ live: number | null; hidden: number; held: number }>(
+  "live/count_listed",
   import.meta.url,
 );
-const COUNT_HELD = recordStatement<{ held: number }>("live/count_held", import.meta.url);
 const COUNT_SHOWN_IN = statement<{ records: number }>("live/count_shown_in", import.meta.url, {
   isPlannedEachTime: true,
 });
 const SOME_SHOWN = recordStatement<{ id: string }>("live/some_shown", import.meta.url);
 
 /** True for a list that is read at its head. Counting its records must not read every row. */
-const isCounted = (resource: Resource) => resource === "build";
+export const isCounted = (resource: Resource) => resource === "build";
 
 /** Changes the count of live records, in the transaction that adds, restores or retires them. */
 export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
@@ -50,16 +49,14 @@ export async function recountLive(tx: TransactionSql, resource: Resource): Promi
 /** The condition for records that a list should show. */
 export const isListed = (resource: Resource): SQL => compose.raw(listedCondition(resource));
 
-/** The live records that upstream's list should show. Where it is read at its head, only the first call counts every row. */
-export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
-  const [counted] = await COUNT_SHOWN(sql, resource, { isCounted: isCounted(resource) });
-  return (counted?.live ?? (await countFirst(sql, resource))) - (counted?.hidden ?? 0);
-}
-
-/** Those of them that are missing from the list, while their deletion is held back. */
-export async function countHeld(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await COUNT_HELD(sql, resource);
-  return row?.held ?? 0;
+/**
+ * The live records that upstream's list should show (`shown`), and those of them that are missing from it while their deletion is held
+ * back (`held`). Where it is read at its head, only the first call counts every row.
+ */
+export async function countListed(sql: AnySql, resource: Resource): Promise<{ shown: number; held: number }> {
+  const [counted] = await COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) });
+  const { hidden, held } = counted ?? { hidden: 0, held: 0 };
+  return { shown: (counted?.live ?? (await countFirst(sql, resource))) - hidden, held };
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */

@@ -25,8 +25,14 @@ export async function loadBatch(
 ): Promise<LoadedBatch> {
   const { resource, source } = batch;
   const known = records.filter(({ record }) => !given.keys.isNew(resource, record.id));
-  // Before a row of the batch is stored.
-  const facts = { ...given, hasZoneChanged: resource === "build" && (await findZoneChange(tx, known)) };
+  let zoneChange: Promise<boolean> | undefined;
+  const hasZoneChanged = () => {
+    zoneChange ??= findZoneChange(tx, known);
+    return zoneChange;
+  };
+  const facts = { ...given, hasZoneChanged };
+  // Before a row of the batch is stored. Where all are stored at once, it is enough to ask when a build has changed.
+  if (resource === "build" && (given.method === "insert" || earlier.length > 0)) await hasZoneChanged();
   const refused: RefusedRecord[] = [];
   const load = (of: Resource, observed: readonly ObservedRecord[], from: ProjectSource) =>
     facts.method === "copy"

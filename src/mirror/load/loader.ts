@@ -165,12 +165,11 @@ export function createLoader(options: LoaderOptions): Loader {
         replacedNul,
         isUnread,
       };
-      // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
+      // In parallel. A statement before the commit shows a failed COPY, because the stream does not.
       const [transitions] = await Promise.all([
         recordTransitions(tx, facts, loaded.moving),
         alongside?.(tx, counts),
-        options.assertMayWrite?.(tx),
-        tx`select 1`,
+        options.assertMayWrite ? options.assertMayWrite(tx) : tx`select 1`,
       ]);
       return { ...counts, transitions: loaded.transitions + transitions };
     });

@@ -1,8 +1,8 @@
-import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import {
-  composed,
+  compose,
+  runStatement,
   type Sql,
   statement,
   type TransactionSql,
@@ -37,48 +37,90 @@ export interface PageMemory {
 }
 
 /** The hash of a page that was read in another way is empty, so that it is read again. */
-async function readRemembered(sql: Sql, resource: Resource, from: number, count: number): Promise<Section[]> {
-  const pages = await sql<RememberedPage[]>`
-    select seq, request, meta, ids, loaded_at::text as "loadedAt", run_id as "runId",
-      case when normalizer_version = ${PLANS[resource].pageReading} then encode(body_hash, 'hex') else '' end as "bodyHash"
-    from sync.pages
-    where resource = ${resource} and seq >= ${from} order by seq limit ${count}`;
-  return pages.flatMap((page) => {
+async function readRemembered(
+  sql: Sql,
+  resources: readonly Resource[],
+  from: number,
+  count: number,
+): Promise<Map<Resource, Section[]>> {
+  const pages = await sql<(RememberedPage & { resource: Resource })[]>`
+    select resource, seq, request, meta, ids, loaded_at::text as "loadedAt", run_id as "runId",
+      case when normalizer_version = reading then encode(body_hash, 'hex') else '' end as "bodyHash"
+    from unnest(
+      ${resources as Resource[]}::text[], ${resources.map((one) => PLANS[one].pageReading)}::int[]
+    ) as of (name, reading)
+    cross join lateral (
+      select * from sync.pages where resource = name and seq >= ${from} order by seq limit ${count}
+    ) as page
+    order by resource, seq`;
+  const sections = new Map<Resource, Section[]>(resources.map((resource) => [resource, []]));
+  for (const { resource, ...page } of pages) {
     const at = parsePageRequest(page.request);
-    return at ? [{ ...page, at }] : [];
+    if (at) sections.get(resource)?.push({ ...page, at });
+  }
+  return sections;
+}
+
+/** The pages of a list from the place `from` to before `until`. */
+interface Places {
+  resource: Resource;
+  from: number;
+  until: number;
+}
+
+/** Finds the pages with a record that was written, deleted or vanished since, or that has no row any more (`isLost`). */
+async function findStale(sql: Sql, places: readonly Places[]) {
+  const found = places.map(({ resource, from, until }) => {
+    const record = recordsAs(resource, "record");
+    // All ids of all pages are joined. To look them up one by one would take twice as long, so no index fits.
+    return compose`
+      select ${resource} as resource, listed.seq, bool_or(${record.id} is null) as "isLost"
+      from (
+        select seq, run_id, loaded_at, body_hash, unnest(ids) as id from ${pagesTable}
+        where resource = ${resource} and seq >= ${from} and seq < ${until}
+      ) as listed
+      left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} || '' = listed.id
+      where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
+        -- A page with a record that could not be stored is read again anyway.
+        or ${record.id} is null and listed.body_hash <> ''
+        or ${record.deleted_at} is not null
+        or ${resource} = 'build' and ${record.id} in (
+          select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null)
+      group by listed.seq`;
   });
+  return runStatement<{ resource: Resource; seq: number; isLost: boolean }>(
+    sql,
+    compose.join(found, compose` union all `),
+  );
+}
+
+async function forgetStale(sql: Sql, places: readonly Places[]): Promise<void> {
+  const stale = await findStale(sql, places);
+  if (stale.length === 0) return;
+  await withTransaction(sql, async (tx) => {
+    await tx`
+      delete from sync.pages using jsonb_to_recordset(${JSON.stringify(stale)}::text::jsonb) as stale (resource text, seq int)
+      where pages.resource = stale.resource and pages.seq = stale.seq`;
+    for (const resource of new Set(stale.flatMap((one) => (one.isLost ? [one.resource] : []))))
+      await recountLive(tx, resource);
+  });
+}
+
+/** The first pages of the memories of several lists. */
+export type FirstPages = ReadonlyMap<Resource, readonly Section[]>;
+
+/** Drops the stale pages of several lists, as `forgetStale`, and reads the first ones that are left of each. */
+export async function openMemories(sql: Sql, resources: readonly Resource[]): Promise<FirstPages> {
+  await forgetStale(
+    sql,
+    resources.map((resource) => ({ resource, from: 0, until: LAST })),
+  );
+  return readRemembered(sql, resources, 0, WINDOW);
 }
 
 export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
   return {
-    async forgetStale(from, until = LAST) {
-      const page = alias(pagesTable, "page");
-      const record = recordsAs(resource, "record");
-      await withTransaction(sql, async (tx) => {
-        // All ids of all pages are joined. A planner without statistics looks them up one by one, which takes twice as long.
-        await tx`set local enable_nestloop = off`;
-        const [stale] = await composed(tx)<{ lost: number }>`
-          with stale as (
-            select listed.seq, bool_or(${record.id} is null) as is_lost
-            from (
-              select seq, run_id, loaded_at, body_hash, unnest(ids) as id from ${pagesTable}
-              where resource = ${resource} and seq >= ${from} and seq < ${until}
-            ) as listed
-            left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
-            where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
-              -- A page with a record that could not be stored is read again anyway.
-              or ${record.id} is null and listed.body_hash <> ''
-              or ${record.deleted_at} is not null
-              or ${resource} = 'build' and ${record.id} in (
-                select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null)
-            group by listed.seq
-          ), removed as (
-            delete from ${pagesTable} as ${page} using stale where ${page.resource} = ${resource} and ${page.seq} = stale.seq
-          )
-          select count(*) filter (where is_lost) as lost from stale`;
-        if (stale && stale.lost > 0) await recountLive(tx, resource);
-      });
-    },
+    forgetStale: (from, until = LAST) => forgetStale(sql, [{ resource, from, until }]),
     async store(tx, pages) {
       const rows = pages.map(({ seq, request, bodyHash, meta, ids, loadedAt, runId }) => {
         return { seq, request, body_hash: `\\x${bodyHash}`, meta, ids, loaded_at: loadedAt, run_id: runId };
@@ -92,7 +134,7 @@ export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
     async *pagesBefore(seq) {
       // By windows: when the connection is lost, a cursor of the driver ends as if it had read all rows.
       for (let from = 0; from < seq; ) {
-        const pages = await readRemembered(sql, resource, from, WINDOW);
+        const pages = (await readRemembered(sql, [resource], from, WINDOW)).get(resource) ?? [];
         for (const page of pages) if (page.seq < seq) yield page;
         from = (pages.at(-1)?.seq ?? seq) + 1;
       }
@@ -114,8 +156,17 @@ export interface EarlierPages {
   sections(): readonly Section[];
 }
 
-/** From place `from` to before `until`. */
-export function createEarlierPages(sql: Sql, resource: Resource, from: number, until = LAST): EarlierPages {
+interface EarlierPlaces extends Partial<Omit<Places, "resource">> {
+  /** The pages at the start, where they are read already. */
+  first?: Promise<FirstPages> | null;
+}
+
+/** @default from the start to the end */
+export function createEarlierPages(
+  sql: Sql,
+  resource: Resource,
+  { from = 0, until = LAST, first }: EarlierPlaces = {},
+): EarlierPages {
   let held: Section[] = [];
   let next: number | null = from;
   /** The place of the newest page that was recalled, and of the furthest one that came again. */
@@ -125,7 +176,8 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number, u
 
   async function readOn(): Promise<void> {
     while (next !== null && next <= Math.max(recalled, met) + WINDOW) {
-      const pages = await readRemembered(sql, resource, next, WINDOW);
+      const read = next === 0 && first ? first : readRemembered(sql, [resource], next, WINDOW);
+      const pages = (await read).get(resource) ?? [];
       held.push(...pages.filter(({ seq }) => seq < until));
       const last = pages.at(-1)?.seq ?? until;
       next = pages.length < WINDOW || last + 1 >= until ? null : last + 1;

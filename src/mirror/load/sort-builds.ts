@@ -7,8 +7,8 @@ import { isSilent } from "./silent-fields.ts";
 
 export interface BuildFacts extends TransitionFacts {
   keys: Pick<KnownKeys, "resolve">;
-  /** The dates of builds are in change because their zone is another one. @default they are not */
-  hasZoneChanged?: boolean;
+  /** Asked where a build has changed: are the dates of builds in change because their zone is another one? @default they are not */
+  hasZoneChanged?: () => Promise<boolean>;
   /** The most milliseconds that a replica may be behind. @default 0 */
   replicaLagMs?: number | undefined;
 }
@@ -25,11 +25,12 @@ export async function sortBuilds(
   stored: ReadonlyMap<string, StoredBuild>,
   facts: BuildFacts,
 ) {
-  const { keys, isFinal = isKnownFinal, hasZoneChanged = false, replicaLagMs = 0 } = facts;
+  const { keys, isFinal = isKnownFinal, replicaLagMs = 0 } = facts;
   const showsState = ({ record }: ObservedRecord) => !isSilent(record, STATE);
   const isOpen = ({ record }: ObservedRecord) => !isFinal(record.columns.state);
   const open = sorted.unchanged.filter((one) => showsState(one) && isOpen(one));
   const stale = await findStale(tx, facts, [...sorted.changed, ...open].filter(showsState).map(toSighting));
+  const hasZoneChanged = sorted.changed.length > 0 && (await facts.hasZoneChanged?.()) === true;
   const reborn = new Set<string>();
   for (const one of sorted.changed) {
     const { id } = one.record;

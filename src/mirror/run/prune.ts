@@ -1,5 +1,5 @@
 /**
- * Removes old changes and finished runs, never transitions. Looking back to any moment after the horizon still works:
+ * Removes old changes and finished runs, or rounds of the watch alone, never transitions. Looking back to any moment after the horizon still works:
  * all changes after it stay, and for each record the newest older change, which began its oldest known state, and the
  * newest older deletion or return. The first batch stores the horizon, so a query about an earlier moment cannot give
  * a wrong answer.
@@ -7,6 +7,7 @@
  * It needs no lease: runs only add changes, which are newer than the horizon, and no run is removed while it is
  * running or a later one needs it. Two prunings at the same time remove the same rows.
  */
+import { counted } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type Sql, statement, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
@@ -27,12 +28,31 @@ const RECORDS = 1000;
 
 export type PruneCounts = Record<"changes" | "runs", number>;
 
-/** Changes and runs before `horizon` may be removed. An ISO time. */
-type PruneOptions = { sql: Sql; horizon: string; prunedAt: string; signal: AbortSignal };
+/** Over a year, so that no question about the last year lacks a round. */
+export const ROUNDS_KEPT_MS = 400 * 86_400_000;
+
+/**
+ * What may be removed. Rounds of the watch come each minute, and a year later nothing asks for them: each report looks at the newest ones,
+ * and what they saw is in the transitions.
+ */
+type PruneKind = "changes and runs" | "rounds";
+
+interface PruneOptions {
+  sql: Sql;
+  kind: PruneKind;
+  /** An ISO time. Nothing after it is removed. */
+  horizon: string;
+  prunedAt: string;
+  signal: AbortSignal;
+}
+
+/** As in "3 changes and 1 run". */
+export const describePruned = ({ changes, runs }: PruneCounts): string =>
+  `${counted(changes, "change")} and ${counted(runs, "run")}`;
 
 /** Each batch is committed by itself. Safe to repeat. Throws `StoreError`, or the signal's reason. */
 export async function prune(options: PruneOptions): Promise<PruneCounts> {
-  const { sql, horizon, signal } = options;
+  const { sql, kind, horizon, signal } = options;
   const removed: PruneCounts = { changes: 0, runs: 0 };
   let pruningId: number | null = null;
 
@@ -50,7 +70,8 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
   }
 
   return withStoreErrors("prune", async () => {
-    for (let after: RecordKey | null = { resource: "", recordId: "" }; after !== null; ) {
+    const first: RecordKey | null = kind === "rounds" ? null : { resource: "", recordId: "" };
+    for (let after = first; after !== null; ) {
       const from: RecordKey = after;
       let last: RecordKey | null = null;
       const count = await removeBatch("changes", async (tx) => {
@@ -62,10 +83,32 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
       after = count < BATCH ? last : from;
     }
     const deleteRuns = async (tx: TransactionSql) =>
-      (await PRUNE_RUNS(tx, { horizon, resources: RESOURCES, most: BATCH })).count;
+      (await PRUNE_RUNS(tx, { horizon, isOfRounds: kind === "rounds", resources: RESOURCES, most: BATCH }))
+        .count;
     for (let count = BATCH; count === BATCH; ) count = await removeBatch("runs", deleteRuns);
     return removed;
   });
+}
+
+/** The clocks of machines that keep time differ by less. */
+const CLOCK_DIFFERS_MS = 86_400_000;
+/** A mirror that is at work has a newer run. */
+const NEWEST_WITHIN = "2 days";
+
+/**
+ * The moment by which the age of rows is measured where nobody looks on: by the slower of the clocks of this machine and of Postgres.
+ * Null where the newest run ended long before it, or saw that its clock was far from the service's: a clock may be years ahead, and
+ * would have everything removed.
+ */
+export async function findPruneMoment(sql: Sql, now: Date): Promise<Date | null> {
+  const [row] = await sql<{ at: string }[]>`
+    with moment as (select least(now(), ${now.toISOString()}::timestamptz) as at)
+    select at from moment, (
+      select * from sync.runs where status <> 'running' order by id desc limit 1
+    ) as newest
+    where newest.finished_at > at - ${NEWEST_WITHIN}::interval
+      and abs(coalesce(newest.clock_ahead_min_ms, 0)) < ${CLOCK_DIFFERS_MS}::int`;
+  return row ? new Date(row.at) : null;
 }
 
 /** The earliest moment that the mirror can show; null while nothing was pruned. */
@@ -104,9 +147,9 @@ async function recordPruning(
 }
 
 /** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
-export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
+export async function countPrunable(sql: Sql, kind: PruneKind, horizon: string): Promise<PruneCounts> {
   return withStoreErrors("count what may be pruned", async () => {
-    const [row] = await COUNT_PRUNABLE(sql, { horizon, resources: RESOURCES });
+    const [row] = await COUNT_PRUNABLE(sql, { horizon, isOfRounds: kind === "rounds", resources: RESOURCES });
     return row ?? { changes: 0, runs: 0 };
   });
 }

@@ -7,15 +7,14 @@ import { findBuildsReadSince } from "../../store/ledger/list-freshness.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
 import {
   describeCountGap,
+  findHeadFacts,
   findResumableWalks,
-  hasUnsettledDeficit,
   type WalkCounts,
 } from "../../store/ledger/run-ledger.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { noteDropped } from "../lists/note-dropped.ts";
-import { findPageSize } from "../lists/page-sizes.ts";
 import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
@@ -65,6 +64,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const leftOut = (!options.resources && settings.leaveOut) || [];
   const plan = planRun({
     ...found,
+    hasUnsettledDeficit: found.before.isUnsettled,
     kind: options.kind ?? null,
     resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
     root,
@@ -85,6 +85,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     walks: plan.walks,
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
+    before: found.before,
     resumable: found.resumable,
     resources,
     unfinished,
@@ -126,11 +127,11 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
       replicaLagMs,
       maxDetails: MAX_OPEN_BUILDS,
       maxStuck: MAX_OPEN_BUILDS,
-      pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+      pageSize: settings.pageSize,
     });
     const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
-    const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
-    unfinished.open_builds = Math.max(polled.unsettled, due);
+    const count = () => patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+    unfinished.open_builds = Math.max(polled.unsettled, polled.due === 0 ? 0 : await count());
     unfinished.waiting += polled.waiting;
   }
   const { unsettled, ...references } = await repairReferences(run);
@@ -144,7 +145,7 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
   const moment = (atMs: number) => new Date(atMs).toISOString();
   return {
     buildsReadSince: await findBuildsReadSince(sql),
-    hasUnsettledDeficit: await hasUnsettledDeficit(sql, "build"),
+    before: await findHeadFacts(sql, "build"),
     fullWalkSeconds: await estimateFullWalks(sql, settings),
     resumable: await findResumableWalks(
       sql,

@@ -4,9 +4,8 @@
  */
 import { ageMs } from "../../base/clock.ts";
 import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
-import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
+import { findHeadFacts } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
-import { findPageSize } from "../lists/page-sizes.ts";
 import type { WalkPlan } from "../lists/plan.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
@@ -34,9 +33,8 @@ export function runWatchRound(options: RunOptions): Promise<RunResult> {
 
 async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const { ending, sql, patience, startedAt, totals } = run;
-  const { joined, ended, dropped } = await patience("find the last walk", async () => ({
-    joined: await findLastJoinedRun(sql, "build"),
-    ended: await findLastEndedWalk(sql, "build"),
+  const { before, dropped } = await patience("find the last walk", async () => ({
+    before: await findHeadFacts(sql, "build"),
     dropped: await findDropped(sql),
   }));
   const gone = dropped.find(({ resource, why }) => resource === "build" && why !== "absent");
@@ -44,12 +42,12 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     ending.resources.build = { ...skippedWalk(describeDropped(gone)), dropped: true };
     return;
   }
-  if (joined === null) {
+  if (before.joinedRunId === null) {
     const reason = "no sync has read the builds to their end yet: the watch starts after one has";
     ending.resources.build = skippedWalk(reason);
     return;
   }
-  const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
+  const isRecent = ageMs(before.endedAt, startedAt) < SMALL_PAGES_WITHIN_MS;
   // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
   const pageSize =
     settings.pageSize === "auto" ? HEAD_PAGE_SIZE : Math.min(HEAD_PAGE_SIZE, settings.pageSize);
@@ -71,6 +69,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     walks: [walk],
     settings: reading,
     allowMassDelete: false,
+    before,
     resumable: [],
     resources: ending.resources,
     unfinished: totals.unfinished,
@@ -92,7 +91,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const polled = await followOpenBuilds(run, {
     stuckAfterMs,
     replicaLagMs,
-    pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+    pageSize: settings.pageSize,
     maxDetails: room,
     maxStuck: MAX_STUCK,
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),

@@ -154,6 +154,7 @@ async function runWithLease(
     transitions: 0,
     changed: 0,
     clockAhead: null,
+    certificateEnd: null,
     unfinished: { ...NOTHING_UNFINISHED },
   };
   const losses = { damaged: createDamaged(log), refused: 0, emptied: 0 };
@@ -202,7 +203,10 @@ async function runWithLease(
     await client.close();
   }
 
-  Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
+  Object.assign(totals, client.stats(), {
+    clockAhead: client.clockAhead(),
+    certificateEnd: client.certificateEnd(),
+  });
   // A lost host matters more than a missing resource.
   const isUpstreamFault = ending.error === null || ending.error instanceof UpstreamError;
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;

@@ -1,12 +1,13 @@
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { type Asks, countIn, type Found } from "../parts/answers.ts";
-import { block, renderNoRows } from "../parts/block.ts";
+import { ask, inline, relation } from "../../report/ask.ts";
+import { type Asks, countIn, type Found, question } from "../parts/answers.ts";
+import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
+import { linesHref } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
 import {
   age,
   icon,
@@ -18,21 +19,13 @@ import {
   span,
   when,
 } from "../parts/marks.ts";
-import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
 import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 const fact = relation("fact_builds");
-const build = relation("fact_builds", "build");
-const own = relation("fact_builds", "this");
-const failing = relation("failing_now", "failing");
-
-/** Builds of its version and format that are shown before and after a build. */
+/** Builds of its version and format that are shown before a build. */
 const BEFORE = 20;
-const AFTER = 9;
-/** Other projects with the same error: the same line. */
-const MOST_ALIKE = 6;
 const ALIKE_DAYS = 28;
 
 /** The builds around this one in a row, this one outlined. */
@@ -71,6 +64,13 @@ export const same = block({
     const left = total - rows.length;
     const lineHref = linesHref({ line: String(fact.error_line_id) }, now, ALIKE_DAYS);
     const kindHref = linesHref({ print: fact.error_fingerprint }, now, ALIKE_DAYS);
+    const links = [
+      { href: lineHref, words: `${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line` },
+      {
+        href: kindHref,
+        words: `the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}`,
+      },
+    ];
     const alike = rows.map((row) => ({
       name: html`${projectLink(row.project_slug)} ${targetTag(row)}`,
       age: age(row.triggered_at, now),
@@ -80,9 +80,9 @@ export const same = block({
       title: "Same error",
       ...(total > 0 && { count: grouped(total) }),
       note: "Other projects with the same line, in the last 28 days. Paths, numbers and hashes may differ.",
-      body: html`${total === 0 ? renderNoRows("none", "None found.", "No other project had this error line.") : renderRows(alike)}
-<p class="more"><a href="${lineHref}">${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line</a> ·
-  <a href="${kindHref}">the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}</a></p>`,
+      empty: total === 0 && ["none", "None found.", "No other project had this error line.", links],
+      body: html`${renderRows(alike)}
+<p class="more">${renderLinks(links)}</p>`,
     };
   },
 });
@@ -99,6 +99,12 @@ interface NearBuild {
   readonly error_class: string | null;
 }
 
+const SERIES_AROUND = question<NearBuild>("series_around", import.meta.url);
+const LAST_GOOD_BUILD = question<Pick<NearBuild, "build_id" | "triggered_at">>(
+  "last_good_build",
+  import.meta.url,
+);
+
 /** The builds of its series around a build, the oldest first, itself among them; and the last before it that succeeded. */
 export function askAround(shown: Build | undefined): {
   rows: Asks<NearBuild> | null;
@@ -106,36 +112,13 @@ export function askAround(shown: Build | undefined): {
 } {
   if (!hasSeries(shown)) return { rows: null, good: null };
   const { build_id: id, project_id, version_id, type } = shown;
-  const withThis = sql`with this as (select * from ${fact} where ${fact.build_id} = ${id})`;
-  const isOfSeries = sql`${build.project_id} = ${project_id} and ${build.version_id} = ${version_id}
-    and ${build.type} = ${type} and ${build.reference} is not distinct from ${own.reference}`;
-  const place = (of: typeof fact) =>
-    sql`(coalesce(${of.triggered_at}, '-infinity'), length(${of.build_id}), ${of.build_id})`;
-  const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
-  const oldest = sql`${build.triggered_at} nulls first, length(${build.build_id}), ${build.build_id}`;
-  const side = (sign: SQL, order: SQL, builds: number) => sql`(select build.* from ${build}, this
-  where ${isOfSeries}
-    and ${place(build)} ${sign} ${place(own)}
-  order by ${order}
-  limit ${inline(builds)})`;
-  return {
-    rows: ask`
-${withThis}
-select ${pick(fact, "build_id", "outcome", "succeeded", "triggered_at", "error_class")}
-from (
-  ${side(sql`<=`, newest, BEFORE + 1)}
-  union all
-  ${side(sql`>`, oldest, AFTER)}
-) as build
-order by ${oldest}`,
-    good: ask`
-${withThis}
-select ${pick(build, "build_id", "triggered_at")}
-from ${build}, this
-where ${isOfSeries} and ${build.succeeded} = 1 and ${place(build)} < ${place(own)}
-order by ${newest}
-limit 1`,
+  const places = {
+    id,
+    before: inline(BEFORE),
+    is_of_series: sql`build.project_id = ${project_id} and build.version_id = ${version_id}
+    and build.type = ${type} and build.reference is not distinct from this.reference`,
   };
+  return { rows: SERIES_AROUND(places), good: LAST_GOOD_BUILD(places) };
 }
 
 /** A build of another project with the same error line. */
@@ -150,6 +133,8 @@ interface AlikeBuild {
   readonly is_failing: boolean;
 }
 
+const ALIKE_BUILDS = question<AlikeBuild>("alike_builds", import.meta.url);
+
 function askAlike({ project_id, error_fingerprint: print, error_line_id: line }: Build): {
   rows: Asks<AlikeBuild>;
   kind: Asks<{ readonly projects: number }>;
@@ -158,19 +143,7 @@ function askAlike({ project_id, error_fingerprint: print, error_line_id: line }:
     and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
     and ${fact.project_id} <> ${project_id}`;
   return {
-    rows: ask`
-select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")},${onPage` count(*) over () as projects,`}
-  exists (
-    select from ${failing}
-    where (${pick(failing, "project_id", "version_id", "type")}) = (${pick(build, "project_id", "version_id", "type")})
-  ) as is_failing
-from (
-  select distinct on (${fact.project_id}) *
-  from ${fact}
-  where ${isOfKind} and ${fact.error_line_id} = ${line}
-  order by ${fact.project_id}, ${fact.triggered_at} desc
-) as build
-order by ${fact.triggered_at} desc, ${fact.build_id} desc${onPage`\nlimit ${inline(MOST_ALIKE)}`}`,
+    rows: ALIKE_BUILDS({ is_of_kind: isOfKind, line }),
     kind: ask`
 select count(distinct ${fact.project_id}) as projects
 from ${fact}

@@ -1,4 +1,4 @@
-import type { AnySql } from "../../store/connection/sql.ts";
+import { type AnySql, statement } from "../../store/connection/sql.ts";
 
 export interface LogLine {
   /** From 1. */
@@ -35,20 +35,17 @@ export interface LogTail {
   readonly lines: readonly LogLine[];
 }
 
+const LOG_TAILS = statement<{ name: string; total: number; tail: string; is_whole: boolean }>(
+  "log_tails",
+  import.meta.url,
+);
+
 /**
  * The ends of the texts of a build's log that are not empty, in their order. Postgres counts the lines, so a text of
  * any length costs no memory here. No tails where the mirror has no log.
  */
 export async function readLogTails(sql: AnySql, buildId: string): Promise<LogTail[]> {
-  const rows = await sql<{ name: string; total: number; tail: string; is_whole: boolean }[]>`
-    select name, length(unix) - length(translate(unix, E'\n\r', '')) + 1 as total,
-      right(unix, ${MOST_CHARACTERS}::int) as tail, length(unix) <= ${MOST_CHARACTERS}::int as is_whole
-    from mirror.build_logs as log
-    cross join lateral (values
-      ('setup', log.setup), ('setup_error', log.setup_error), ('output', log.output), ('error', log.error)
-    ) as part (name, body)
-    cross join lateral (select replace(body, E'\r\n', E'\n') as unix) as read
-    where build_id = ${buildId} and body <> ''`;
+  const rows = await LOG_TAILS(sql, { id: buildId, most: MOST_CHARACTERS });
   return LOG_PARTS.flatMap((part) => {
     const row = rows.find(({ name }) => name === part.column);
     return row === undefined ? [] : [tailOf(part, row.total, row.tail, row.is_whole)];

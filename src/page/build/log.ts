@@ -28,10 +28,11 @@ export const log = block({
     const archived = build.archived_log;
     const total = tails.reduce((sum, tail) => sum + tail.total, 0);
     if (archived !== null) return { title, body: renderArchived(id, archived, now) };
-    if (total === 0) {
-      const say = "The service sent no log with this build, or has not sent it yet.";
-      return { title, body: renderNoRows("unknown", "No log.", say) };
-    }
+    if (total === 0)
+      return {
+        title,
+        empty: ["unknown", "No log.", "The service sent no log with this build, or has not sent it yet."],
+      };
     return {
       title,
       count: counted(total, "line"),

@@ -1,21 +1,25 @@
+import { sql } from "drizzle-orm";
+import { inline } from "../../report/ask.ts";
 import { asIso } from "../../report/read-answer.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import { askEach, question } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, type Markup, xmlText } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
+import { DAY_MS } from "../parts/marks.ts";
 
-/** A series of builds that broke or was fixed, or whose version was deleted while it failed. */
+/** A series of builds that broke or was fixed, or whose version was deleted while it failed; or a break that the service took back. */
 interface FeedEvent {
-  readonly kind: "broke" | "fixed" | "deleted";
-  /** The first build that failed, or the one that succeeded again. */
+  readonly kind: keyof typeof WORDS;
+  /** The first build that failed, or failed no longer; or the one that succeeded again. */
   readonly build_id: string;
-  /** The moment of the trigger of that build, or of the deletion. */
+  /** The moment of the trigger of that build, of the deletion, or when the mirror saw that it was taken back. */
   readonly at: string;
   readonly project_slug: string;
   readonly version_slug: string;
   readonly type: string;
-  /** The failures in a row, so far. */
-  readonly failures: number;
+  /** The failures in a row, so far; null where none is left. */
+  readonly failures: number | null;
   readonly broke_at: string | null;
   /** The error line of a build that failed. */
   readonly error_line: string | null;
@@ -23,39 +27,24 @@ interface FeedEvent {
 
 const MOST_EVENTS = 50;
 
+const FEED_EVENTS = question<FeedEvent>("feed_events", import.meta.url);
+
 /**
- * The newest breaks and fixes, newest first, of one project or of all that the service still has; up to the end of a past day
- * that was chosen. Dates beyond a day after the moment of the data come from a wrong clock and are left out.
+ * The newest breaks and their ends, newest first, of one project or of all that the service still has; up to the end of a past day
+ * that was chosen. Dates beyond a day after the moment of the data come from a wrong clock and are left out. A failure that the service
+ * took back is no break any more, so its entry says that: for 15 days, because readers have the other one.
  */
-export async function findFeedEvents(tx: TransactionSql, { now, at, day }: PageMoment, project?: string) {
-  const last = day === undefined ? tx`${at}::timestamptz + interval '1 day'` : tx`${now}::timestamptz`;
-  const isShown = tx`
-    ${project === undefined ? tx`true` : tx`streak.project_slug = ${project}`}
-    and not exists (
-      select from report.dim_projects as gone where gone.project_id = streak.project_id and gone.is_deleted
-    )`;
-  return tx<FeedEvent[]>`
-    select event.*, failed.error_line
-    from (
-      (select 'broke' as kind, first_failed_build_id as build_id, broke_at as at,
-         project_slug, version_slug, type, failures, broke_at
-       from report.streaks as streak
-       where broke_at < ${last} and ${isShown}
-       order by broke_at desc limit ${MOST_EVENTS})
-      union all
-      (select 'fixed', recovered_build_id, recovered_at, project_slug, version_slug, type, failures, broke_at
-       from report.streaks as streak
-       where recovered_at < ${last} and ${isShown}
-       order by recovered_at desc limit ${MOST_EVENTS})
-      union all
-      (select 'deleted', first_failed_build_id, version.deleted_at, streak.project_slug, streak.version_slug, type, failures, broke_at
-       from report.streaks as streak join report.dim_versions as version using (version_id)
-       where is_open and version.deleted_at < ${last} and ${isShown}
-       order by version.deleted_at desc limit ${MOST_EVENTS})
-    ) as event
-    left join report.fact_builds as failed on failed.build_id = event.build_id and event.kind = 'broke'
-    order by event.at desc, length(event.build_id) desc, event.build_id desc, event.kind
-    limit ${MOST_EVENTS}`;
+export async function findFeedEvents(
+  tx: TransactionSql,
+  { now, at, day }: PageMoment,
+  project?: string,
+): Promise<readonly FeedEvent[]> {
+  const last = day === undefined ? new Date(at.getTime() + DAY_MS) : now;
+  const isAsked = project === undefined ? sql`true` : sql`streak.project_slug = ${project}`;
+  const { events } = await askEach(tx, {
+    events: FEED_EVENTS({ last: last.toISOString(), isAsked, most: inline(MOST_EVENTS) }),
+  });
+  return events;
 }
 
 /** The mirror has a project of that slug, perhaps a deleted one. */
@@ -105,7 +94,7 @@ function renderEntry(event: FeedEvent, origin: string, service: string | null): 
   const series = `${xmlText(event.project_slug)}: ${xmlText(event.type)} of ${xmlText(event.version_slug)}`;
   return html`<entry>
 <id>${idOf(service, `build/${segment(event.build_id)}/${event.kind}`)}</id>
-<title>${series} ${{ broke: "broke", fixed: "is fixed", deleted: "was deleted" }[event.kind]}</title>
+<title>${series} ${WORDS[event.kind]}</title>
 <updated>${asIso(event.at)}</updated>
 <link rel="alternate" type="text/html" href="${origin}${buildHref(event.build_id)}"/>
 <category term="${event.kind}"/>
@@ -125,10 +114,20 @@ function failureWords({ failures, broke_at: since }: FeedEvent): string {
   return `Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
 }
 
+/** What a series did, in the title of an entry. */
+const WORDS = {
+  broke: "broke",
+  fixed: "is fixed",
+  deleted: "was deleted",
+  withdrawn: "does not fail any more",
+};
+
 const SUMMARIES: Record<FeedEvent["kind"], (event: FeedEvent) => string> = {
   broke: breakWords,
   fixed: (event) => `The build succeeded. ${failureWords(event)}`,
   deleted: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
+  withdrawn: ({ broke_at: at }) =>
+    `The service took back that this build failed${at === null ? "" : `, which began at ${at.slice(0, 16)} UTC`}.`,
 };
 
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());

@@ -1,10 +1,19 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, relation } from "../../report/ask.ts";
+import { askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
-import { changeOf, sharesWords } from "../parts/changes.ts";
+import {
+  askForRising,
+  changeOf,
+  RISING_MARK,
+  type RisingLine,
+  risingLinks,
+  sayingOf,
+  sayRising,
+  sharesWords,
+} from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
@@ -17,6 +26,7 @@ import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import {
   askForKinds,
+  askForLate,
   assertKindKnown,
   KINDS,
   type Kind,
@@ -46,19 +56,12 @@ import {
   lengthWords,
   type Period,
   type PeriodChoice,
+  partWords,
   readPeriodChoice,
   renderPeriodBar,
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import {
-  askForRising,
-  RISING_MARK,
-  type RisingLine,
-  risingLinks,
-  sayingOf,
-  sayRising,
-} from "../parts/rising.ts";
 import { isRising, lines, renderSorts, risenShares } from "./lines.ts";
 import {
   askForChosen,
@@ -76,7 +79,6 @@ import {
 import { risen } from "./risen.ts";
 
 const build = relation("fact_builds");
-const broken = relation("failing_now");
 const rate = relation("success_rate_daily");
 
 /** The number of projects that have builds of a kind. */
@@ -98,28 +100,29 @@ const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
 const classes = block({
   id: "classes",
   narrowedBy: { since: null, until: null },
-  asks({ period }: ErrorsScope) {
+  asks({ period, at }: ErrorsScope) {
     const ever: Asks<KindRow> = askFor("error_classes");
     return {
       rows: askForKinds(period),
+      late: askForLate(period, at),
       ever,
       projects: isAllTime(period) ? ever : askForProjects(period),
       failing: askForFailing(),
     };
   },
   draw(
-    { rows, ever, projects, failing },
-    { period, href, now, isNow },
+    { rows, late, ever, projects, failing },
+    { period, href, now, at, isNow },
     { finished, finishedBefore }: ErrorsSaid,
   ) {
-    const kinds = kindsOf(rows, period);
+    const kinds = kindsOf(rows, period, late);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
     return {
       title: "Why builds fail",
-      ...(isAllTime(period) && {
-        note: "The projects are those of all time: they ignore the dates, because the period is long.",
-      }),
+      note: isAllTime(period)
+        ? "The projects are those of all time: they ignore the dates, because the period is long."
+        : partWords(period, at, now),
       empty: kinds.length === 0 && noFailures(finished),
       body: renderKindRows({
         kinds,
@@ -138,18 +141,15 @@ const classes = block({
   },
 });
 
-const askForProjects = ({ first, last }: Period): Asks<KindProjects> => ask`
-select ${build.error_class}, count(distinct ${build.project_id}) as projects
-from ${build}
-where ${build.failed} = 1 and ${build.project_id} <> '-1'
-  and ${within(build.triggered_on, first, last)}
-group by ${build.error_class}`;
+const KIND_PROJECTS = question<KindProjects>("projects_by_kind", import.meta.url);
+const askForFailing = question<KindProjects>("failing_projects_by_kind", import.meta.url);
+const FINISHED = question<Readonly<Record<"finished" | "finished_before", number | null>>>(
+  "finished_of_both",
+  import.meta.url,
+);
 
-const askForFailing = (): Asks<KindProjects> => ask`
-select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
-from ${broken}
-where ${broken.project_id} <> '-1'
-group by ${broken.error_class}`;
+const askForProjects = ({ first, last }: Period): Asks<KindProjects> =>
+  KIND_PROJECTS({ isShown: within(build.triggered_on, first, last) });
 
 function renderMeaning(name: string, row: KindRow | undefined, now: Date): Markup {
   const meaning = kindMeaning(name);
@@ -166,14 +166,11 @@ const MOST_RISING = 2;
 const errorsVerdict = part({
   asks: ({ period, choice, at }: ErrorsScope) => ({
     kinds: askForKinds(period),
+    late: askForLate(period, at),
     rising: askForRising(at),
-    finished: ask`
-select sum(${rate.finished}) filter (where ${rate.day} >= ${dateOf(period.first)}) as finished,
-  sum(${rate.finished}) filter (where ${rate.day} < ${dateOf(period.first)}) as finished_before
-from ${rate}
-where ${within(rate.day, period.start, period.last)}`,
+    finished: FINISHED({ first: dateOf(period.first), isShown: within(rate.day, period.start, period.last) }),
     // It speaks of the whole period, whatever the list below is narrowed to.
-    lines: askForLines(period, {
+    lines: askForLines(period, at, {
       ...choice,
       kind: undefined,
       line: undefined,
@@ -184,11 +181,12 @@ where ${within(rate.day, period.start, period.last)}`,
   }),
   draw(found, scope) {
     const { period } = scope;
-    const kinds = kindsOf(found.kinds, period);
+    const kinds = kindsOf(found.kinds, period, found.late);
+    const [finished] = found.finished;
     const said: ErrorsSaid = {
       failed: sumIn(kinds, "now"),
-      finished: countIn(found.finished[0], "finished"),
-      finishedBefore: countIn(found.finished[0], "finished_before"),
+      finished: countIn(finished, "finished"),
+      finishedBefore: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
     };
     const risen = found.lines.filter((line) => isRising(line, { period, ...said }));
     const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
@@ -207,14 +205,14 @@ function judgeRising(
   const more =
     second === undefined
       ? ""
-      : ` ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}.`;
+      : `; ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}`;
   const [projects, firstBuild] = risingLinks(first, at);
   const said = sayRising(first, now, isNow);
   return {
     ...said,
     look: "some",
     mark: RISING_MARK,
-    evidence: said.evidence + more,
+    evidence: `${said.evidence}${more}.`,
     acts: html`${firstBuild}
       ${projects}
       <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,

@@ -1,9 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
-import type { Asks } from "../parts/answers.ts";
+import { ask, inline, type Question, relation, where } from "../../report/ask.ts";
+import { type Asks, piece, question } from "../parts/answers.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
+import { dateOf, endOfBefore, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export const ERRORS_PATH = "/errors";
 
@@ -29,7 +29,6 @@ export const hrefsOf =
 
 const build = relation("fact_builds");
 const daily = relation("error_fingerprints_daily");
-const known = relation("error_fingerprints", "known");
 const knownLine = relation("error_lines", "known_line");
 const lines = relation("error_lines");
 
@@ -99,30 +98,22 @@ const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof
 export const askForChosen = (choice: ErrorsChoice): Question =>
   ask`select 1 from ${lines}${where(...chosen(choice, lines))} limit 1`;
 
+const FAILURES_OF_PERIOD = piece("failures_of_period", import.meta.url);
+const FAILURES_OF_ALL_TIME = piece("failures_of_all_time", import.meta.url);
+
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
-function countFailures({ start, first, last, before }: Period, conditions: readonly SQL[]): SQL {
-  const isOfPeriod = sql`${build.triggered_on} >= ${dateOf(first)}`;
-  const isBefore = sql`${build.triggered_on} < ${dateOf(first)}`;
-  const projects = (when: SQL) =>
-    sql`count(distinct ${build.project_id}) filter (where ${when} and ${build.project_id} <> '-1')`;
-  const known = (count: SQL) => (before === null ? UNKNOWN : count);
-  return sql`select ${pick(build, "error_fingerprint", "error_line_id")},
-    count(*) filter (where ${isOfPeriod}) as failures, ${known(sql`count(*) filter (where ${isBefore})`)} as failures_before,
-    ${projects(isOfPeriod)} as projects, ${known(projects(isBefore))} as projects_before
-  from ${build}
-  where ${all(sql`${build.failed} = 1`, within(build.triggered_on, start, last), ...conditions)}
-  group by grouping sets ((${build.error_fingerprint}), (${pick(build, "error_fingerprint", "error_line_id")}))`;
-}
-
-const UNKNOWN = sql`null::bigint`;
-
-function countAllTime(choice: ErrorsChoice): SQL {
-  return sql`select ${pick(known, "error_fingerprint")}, null as error_line_id, ${known.failures}, ${UNKNOWN} as failures_before,
-    ${known.projects}, ${UNKNOWN} as projects_before
-  from ${known}
-  union all
-  select ${pick(lines, "error_fingerprint", "error_line_id", "failures")}, null, ${lines.projects}, null
-  from ${lines}${where(...chosen(choice, lines))}`;
+function countFailures(period: Period, at: Date, conditions: readonly SQL[]): SQL {
+  const { start, first, last, before } = period;
+  const end = endOfBefore(period, at);
+  const isOfPeriod = sql`triggered_on >= ${dateOf(first)}`;
+  const isBefore = sql`triggered_on < ${dateOf(first)}${end === null ? undefined : sql` and triggered_at <= ${end.toISOString()}::timestamptz`}`;
+  const known = (count: SQL) => (before === null ? sql`null::bigint` : count);
+  return FAILURES_OF_PERIOD({
+    isOfPeriod,
+    failuresBefore: known(sql`count(*) filter (where ${isBefore})`),
+    projectsBefore: known(sql`count(distinct project_id) filter (where ${isBefore} and project_id <> '-1')`),
+    isShown: all(within(build.triggered_on, start, last), ...conditions),
+  });
 }
 
 const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql`\n    and `);
@@ -150,50 +141,27 @@ export interface LineRow {
   readonly most_of_rest: number | null;
 }
 
+const LINES = question<LineRow>("lines_by_kind", import.meta.url);
+
 /**
  * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
  * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
  */
-export function askForLines(period: Period, choice: ErrorsChoice): Asks<LineRow> {
+export function askForLines(period: Period, at: Date, choice: ErrorsChoice): Asks<LineRow> {
   const isLong = isAllTime(period);
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
-  const [from, few] = [inline((page - 1) * PRINTS_PER_PAGE), inline(linesOf(choice))];
-  return ask`
-with counted as (
-  ${isLong ? countAllTime(choice) : countFailures(period, chosen(choice, build))}
-), kind as (
-  select *, row_number() over (order by ${PRINT_SORTS[sort].order}, error_fingerprint) as kind_place${onPage`, count(*) over () as kinds`}
-  from (
-    select own.error_fingerprint, ${pick(known, "error_class", "example", "first_triggered_at")},
-      own.failures, own.failures_before, own.projects, of_line.lines, of_line.rise
-    from counted as own
-    join (
-      select error_fingerprint, count(*) as lines, max(projects - projects_before) as rise
-      from counted
-      where error_line_id is not null and failures > 0
-      group by error_fingerprint
-    ) as of_line using (error_fingerprint)
-    join ${known} using (error_fingerprint)
-    where own.error_line_id is null
-  ) as of_kind
-), line as (
-  select *, row_number() over (
-    partition by error_fingerprint order by ${sort === "rise" ? sql`projects - projects_before desc, ` : undefined}failures desc, projects desc, error_line_id
-  ) as place
-  from counted
-  where failures > 0 and ${line === undefined ? sql`error_line_id is not null` : sql`error_line_id = ${line}`}
-)
-select kind.error_class, kind.error_fingerprint, report.error_mask(kind.example) as mask, kind.lines as kind_lines,
-  kind.failures as kind_failures, kind.failures_before as kind_failures_before, kind.projects as kind_projects,
-  line.error_line_id, ${knownLine.error_line}, line.failures, line.failures_before, line.projects,
-  ${pick(knownLine, "first_triggered_at", "last_triggered_at", "last_build_id")}${onPage`, kinds,
-  (select max(rest.failures) from line as rest where rest.error_fingerprint = kind.error_fingerprint and rest.place > ${few}) as most_of_rest`}
-from kind
-join line using (error_fingerprint)
-join ${knownLine} using (error_line_id)${onPage`
-where kind_place > ${from} and kind_place <= ${from} + ${inline(PRINTS_PER_PAGE)} and place <= ${few}`}
-order by kind_place, place`;
+  return LINES({
+    counted: isLong
+      ? FAILURES_OF_ALL_TIME({ chosen: where(...chosen(choice, lines)) })
+      : countFailures(period, at, chosen(choice, build)),
+    order: PRINT_SORTS[sort].order,
+    lineOrder: sql`${sort === "rise" ? sql`projects - projects_before desc, ` : undefined}failures desc, projects desc`,
+    isLine: line === undefined ? sql`error_line_id is not null` : sql`error_line_id = ${line}`,
+    from: inline((page - 1) * PRINTS_PER_PAGE),
+    perPage: inline(PRINTS_PER_PAGE),
+    few: inline(linesOf(choice)),
+  });
 }
 
 const isOneOf = (column: SQL, ids: readonly string[]): SQL =>
@@ -205,16 +173,11 @@ export interface PrintDay {
   readonly failures: number;
 }
 
+const KIND_DAYS = question<PrintDay>("kinds_by_day", import.meta.url);
+
 /** The failures of each of the kinds by day. */
-export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> {
-  const group = pick(daily, "error_fingerprint", "day");
-  return ask`
-select ${group}, sum(${daily.failures}) as failures
-from ${daily}
-where ${within(daily.day, start, last)}
-  and ${isOneOf(daily.error_fingerprint, prints)}
-group by ${group}`;
-}
+export const askForPrintDays = ({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> =>
+  KIND_DAYS({ isShown: within(daily.day, start, last), isKind: isOneOf(daily.error_fingerprint, prints) });
 
 export interface LineDay {
   readonly error_line_id: string;
@@ -222,40 +185,42 @@ export interface LineDay {
   readonly failures: number;
 }
 
+const LINE_DAYS = question<LineDay>("lines_by_day", import.meta.url);
+
 /** The failures of each of the lines by day. */
 export const askForLineDays = (
   { start, last }: Period,
   prints: readonly string[],
   ids: readonly string[],
-): Asks<LineDay> => ask`
-select ${build.error_line_id}, ${build.triggered_on} as day, count(*) as failures
-from ${build}
-where ${build.failed} = 1 and ${within(build.triggered_on, start, last)}
-  and ${isOneOf(build.error_fingerprint, prints)}
-  and ${isOneOf(build.error_line_id, ids)}
-group by ${pick(build, "error_line_id", "triggered_on")}`;
+): Asks<LineDay> =>
+  LINE_DAYS({
+    isShown: within(build.triggered_on, start, last),
+    isKind: isOneOf(build.error_fingerprint, prints),
+    isLine: isOneOf(build.error_line_id, ids),
+  });
 
 export interface RestRow {
   readonly error_fingerprint: string;
   readonly projects: number;
 }
 
+const REST_PROJECTS = question<RestRow>("projects_of_other_lines", import.meta.url);
+
 /** The number of projects that the lines of each kind hit that are not shown. */
-export function askForRestProjects(
+export const askForRestProjects = (
   { first, last }: Period,
   choice: ErrorsChoice,
   prints: readonly string[],
   ids: readonly string[],
-): Asks<RestRow> {
-  const only = chosen({ ...choice, line: undefined, print: undefined }, build);
-  return ask`
-select ${build.error_fingerprint}, count(distinct ${build.project_id}) as projects
-from ${build}
-where ${all(sql`${build.failed} = 1 and ${build.project_id} <> '-1'`, within(build.triggered_on, first, last), ...only)}
-  and ${isOneOf(build.error_fingerprint, prints)}
-  and not ${isOneOf(build.error_line_id, ids)}
-group by ${build.error_fingerprint}`;
-}
+): Asks<RestRow> =>
+  REST_PROJECTS({
+    isShown: all(
+      within(build.triggered_on, first, last),
+      ...chosen({ ...choice, line: undefined, print: undefined }, build),
+    ),
+    isKind: isOneOf(build.error_fingerprint, prints),
+    isLine: isOneOf(build.error_line_id, ids),
+  });
 
 export interface LineProject {
   readonly error_line_id: string;
@@ -267,29 +232,16 @@ export interface LineProject {
   readonly triggered_at: string;
 }
 
+const LINE_PROJECTS = question<LineProject>("projects_of_lines", import.meta.url);
+
 /** The projects that each of the lines hit in the period, the latest first. */
 export const askForLineProjects = (
   { first, last }: Period,
   choice: ErrorsChoice,
   ids: readonly string[],
-): Asks<LineProject> => ask`
-select error_line_id, project_slug, version_slug, type, failures, build_id, triggered_at
-from (
-  select error_line_id, project_slug, version_slug, type, build_id, triggered_at,
-    count(*) over project as failures, row_number() over newest as place_in_project,
-    dense_rank() over line as place
-  from (
-    select *, max(triggered_at) over (partition by error_line_id, project_id) as project_at
-    from (
-      select ${pick(build, "error_line_id", "project_id", "project_slug", "version_slug", "type", "build_id", "triggered_at")}
-      from ${build}
-      where ${build.failed} = 1 and ${within(build.triggered_on, first, last)} and ${build.project_id} <> '-1'
-        and ${isOneOf(build.error_line_id, ids)}
-    ) as failure
-  ) as dated
-  window project as (partition by error_line_id, project_id),
-    newest as (partition by error_line_id, project_id order by triggered_at desc, build_id desc),
-    line as (partition by error_line_id order by project_at desc, project_id)
-) as placed
-where place_in_project = 1 and place <= ${inline(projectsOf(choice))}
-order by error_line_id, place`;
+): Asks<LineProject> =>
+  LINE_PROJECTS({
+    isShown: within(build.triggered_on, first, last),
+    isLine: isOneOf(build.error_line_id, ids),
+    most: inline(projectsOf(choice)),
+  });

@@ -7,7 +7,7 @@ import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
 import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
 import { age, ago, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
-import { daysName, lengthWords, type Period } from "../parts/period.ts";
+import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
   askForLineDays,
   askForLineProjects,
@@ -51,7 +51,7 @@ export const lines = block({
     print: null,
     sort: Object.keys(PRINT_SORTS),
   },
-  asks: ({ period, choice }: ErrorsScope) => ({ rows: askForLines(period, choice) }),
+  asks: ({ period, at, choice }: ErrorsScope) => ({ rows: askForLines(period, at, choice) }),
   async draw({ rows }, scope, said: ErrorsSaid, tx) {
     const { choice, period, now } = scope;
     const prints = [...new Set(rows.map(({ error_fingerprint }) => error_fingerprint))];
@@ -70,9 +70,9 @@ export const lines = block({
     return {
       title: "Errors by kind",
       ...(total > 0 && { count: `${counted(total, "kind")}${builds}` }),
-      ...(isAll && {
-        note: "The counts are of all time: they ignore the dates, because the period is long.",
-      }),
+      note: isAll
+        ? "The counts are of all time: they ignore the dates, because the period is long."
+        : partWords(period, scope.at, now),
       body: html`${!isWhole && renderChoice(facts)}
 ${
   rows.length === 0
@@ -168,7 +168,7 @@ function renderKind(ofKind: readonly [LineRow, ...LineRow[]], facts: LinesFacts)
   return html`<li><div class="kind${rises && " rises"}"><div><p class="mask">${renderMask(isShown ? first.mask : first.error_line)}</p>
     <small><span class="tag${isSame && " strong"}">${isSame ? "same error" : "same kind"}</span>
     ${kindLabel(first.error_class)} · ${differenceWords(first)}${!isShown && html` · ${renderHistory(first, facts)}`}</small></div>
-    ${drawDays(first, days, KIND_HEIGHT, rises, facts)}
+    ${drawDays(first, first.kind_failures_before, days, KIND_HEIGHT, rises, facts)}
     ${renderCounts(first.kind_failures, first.kind_failures_before, first.kind_projects)}</div>
 ${
   isShown
@@ -202,7 +202,7 @@ function renderLine(line: LineRow, facts: LinesFacts): Markup {
   const rises = isRising(line, facts);
   return html`<li class="kline${rises && " rises"}"><div><code class="mask">${renderMask(line.error_line)}</code>
     <small>${renderHistory(line, facts)}</small></div>
-    ${drawDays(line, days, LINE_HEIGHT, rises, facts)}
+    ${drawDays(line, line.failures_before, days, LINE_HEIGHT, rises, facts)}
     ${renderCounts(line.failures, line.failures_before, line.projects)}${renderProjects(line, facts)}</li>
 `;
 }
@@ -243,6 +243,7 @@ const renderCounts = (failures: number, before: number | null, projects: number)
 
 function drawDays(
   { error_class }: LineRow,
+  failuresBefore: number | null,
   days: readonly (PrintDay | LineDay)[],
   height: number,
   rises: boolean,
@@ -254,7 +255,7 @@ function drawDays(
       counts.filter((span) => span.isBefore === isBefore),
       "count",
     );
-  const before = period.before === null ? "" : `, ${grouped(of(true))} before`;
+  const before = period.before === null ? "" : `, ${grouped(failuresBefore ?? of(true))} before`;
   const told = `${kindLabel(error_class)} by ${spanNoun(counts)}: ${counted(of(false), "build")} on ${daysName(period, now)}${before}`;
   return drawMiniBars({
     counts,

@@ -1,10 +1,10 @@
 import { counted } from "../../base/text.ts";
 import { block } from "../parts/block.ts";
+import { askForRising, linesHref, type RisingLine, risenWords, sinceWords } from "../parts/changes.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { renderMask } from "../parts/kinds.ts";
 import { buildLink } from "../parts/links.ts";
 import { icon, momentTag, when } from "../parts/marks.ts";
-import { askForRising, linesHref, type RisingLine, risenWords, sinceWords } from "../parts/rising.ts";
 import type { ErrorsScope } from "./lines-questions.ts";
 
 /** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */

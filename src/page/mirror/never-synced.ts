@@ -1,8 +1,7 @@
 import { programName } from "../../base/config/program.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
-import { sumIn } from "../parts/answers.ts";
+import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt, type Verdict } from "../parts/document.ts";
 import type { Freshness } from "../parts/freshness.ts";
@@ -32,7 +31,7 @@ export const drawNeverSynced = async (
 ): Promise<Draft> => ({ ...(await drawReason(tx, freshness, address)), tab: tabAt(address.path) });
 
 async function drawReason(tx: TransactionSql, freshness: Freshness, address: Address): Promise<Draft> {
-  const sync = await findSyncProgress(tx);
+  const [sync = null] = await SYNC_PROGRESS(tx, { resources: [...RESOURCES] });
   if (sync?.status === "running") {
     const isNames = address.path === "/projects" && hasProjects(sync);
     return drawFirstSync(sync, address, isNames ? await renderFirstNames(tx) : "");
@@ -40,17 +39,21 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
   if (freshness.asOf !== null) return drawComputing(sync, freshness, address);
   const readsBuilds = sync?.lists.some(({ resource }) => resource === "build") ?? true;
   if (!readsBuilds && freshness.unread.length < RESOURCES.length) return drawPartialMirror(freshness);
-  const [sentence, goesOn] =
-    sync === null
-      ? [
-          "Nothing is known yet: no sync has read the list of builds.",
-          "The first sync of 100,000 records takes some four minutes.",
-        ]
-      : [
-          "The first sync ended before the list of builds was whole.",
-          "The next sync goes on where that one stopped.",
-        ];
-  const evidence = `So this page says neither that builds succeed nor that they fail. ${goesOn}`;
+  const verdict: Verdict = {
+    title: "No data yet",
+    tone: "idle",
+    ...(sync === null
+      ? {
+          look: "idle",
+          sentence: "Nothing is known yet: no sync has read the list of builds.",
+          evidence: `${NEITHER} The first sync of 100,000 records takes some four minutes.`,
+        }
+      : {
+          look: "warn",
+          sentence: "The first sync ended before the list of builds was whole.",
+          evidence: `${NEITHER} The next sync goes on where that one stopped.`,
+        }),
+  };
   const main = html`
 ${renderBlock({ id: "begin", title: sync === null ? "To begin" : "To go on", body: renderSteps() })}
 ${renderBlock({
@@ -59,9 +62,10 @@ ${renderBlock({
   body: html`<p class="empty">The database answers and its schema is up to date. ${renderEnd(sync, address.now)}
     ${" "}<a href="/mirror">Mirror</a> shows the runs.</p>`,
 })}`;
-  const look = sync === null ? "idle" : "warn";
-  return { verdict: { title: "No data yet", look, tone: "idle", sentence, evidence }, main };
+  return { verdict, main };
 }
+
+const NEITHER = "So this page says neither that builds succeed nor that they fail.";
 
 /** Something is under way, or `isLate` and should be looked at. That says nothing of builds, so the icon of the window stays. */
 const underWay = (isLate: boolean) =>
@@ -73,31 +77,28 @@ const underWay = (isLate: boolean) =>
 function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now, renews }: Address): Draft {
   const isLate = now.getTime() - momentMs(sync?.finishedAt) > COMPUTED_WITHIN_MS;
   const isUnderWay = failedAt === null && !isLate;
-  const [sentence, then] = wordsOfComputing(failedAt, isLate, now);
+  const [sentence, then] =
+    failedAt !== null
+      ? [
+          "The lists are read, but the figures could not be computed.",
+          html`The last try failed at ${momentTag(failedAt, now)}; <code>docmirror doctor</code> says why.`,
+        ]
+      : isLate
+        ? [
+            "The lists are read, but the figures have not been computed.",
+            html`<code>docmirror report</code> computes them now.`,
+          ]
+        : [
+            "The lists are read; the figures are being computed.",
+            "This page renews itself until they are there.",
+          ];
   const verdict: Verdict = {
     title: "Figures not computed yet",
     ...underWay(!isUnderWay),
     sentence,
-    evidence: html`So this page says neither that builds succeed nor that they fail. ${then}`,
+    evidence: html`${NEITHER} ${then}`,
   };
   return { verdict, renewSeconds: renews && isUnderWay ? RENEW_SECONDS : undefined };
-}
-
-function wordsOfComputing(failedAt: string | null, isLate: boolean, now: Date): [string, Markup | string] {
-  if (failedAt !== null)
-    return [
-      "The lists are read, but the figures could not be computed.",
-      html`The last try failed at ${momentTag(failedAt, now)}; <code>docmirror doctor</code> says why.`,
-    ];
-  return isLate
-    ? [
-        "The lists are read, but the figures have not been computed.",
-        html`<code>docmirror report</code> computes them now.`,
-      ]
-    : [
-        "The lists are read; the figures are being computed.",
-        "This page renews itself until they are there.",
-      ];
 }
 
 function renderEnd(sync: SyncProgress | null, now: Date): Markup {
@@ -275,65 +276,51 @@ function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Mark
 const hasProjects = ({ lists }: SyncProgress): boolean =>
   lists.some(({ resource, walk }) => resource === "project" && walk === "whole");
 
+/** The pages by when they have something to show. */
 function renderSoon(sync: SyncProgress): Markup {
   const { lists, secondsLeft } = sync;
-  const left = secondsLeft === null ? "" : shortSpan(secondsLeft);
   const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
-  const there = mark("good", "there");
+  const left = secondsLeft === null || !readsBuilds ? "" : shortSpan(secondsLeft);
+  const isListed = hasProjects(sync);
+  const there = (path: string, name: string) => html`${mark("good", "there")} <a href="${path}">${name}</a>`;
+  const later = (name: string) => html`${waits()} ${name}`;
   return renderRows([
-    {
-      name: html`${there} <a href="/mirror">Mirror</a>`,
-      figure: "now",
-      small: "the run, its pages and its faults",
-    },
-    hasProjects(sync)
+    { name: there("/mirror", "Mirror"), figure: "now", small: "the run, its pages and its faults" },
+    isListed
       ? {
-          name: html`${there} <a href="/projects">Projects</a>`,
+          name: there("/projects", "Projects"),
           figure: "now",
           small: "their names; their states are not known yet",
         }
-      : { name: html`${waits()} Projects`, figure: left, small: "when their list is read" },
+      : { name: later("Projects"), figure: left, small: "when their list is read" },
     {
-      name: html`${waits()} Now, Trends, Errors`,
-      ...(readsBuilds
-        ? { figure: left, small: "with the whole list of builds" }
-        : { figure: "", small: "not yet: this sync does not read builds" }),
+      name: later("Now, Trends, Errors"),
+      figure: left,
+      small: readsBuilds ? "with the whole list of builds" : "not yet: this sync does not read builds",
     },
-    {
-      name: html`${waits()} What is usual`,
-      figure: readsBuilds ? left : "",
-      small: "if the list reaches back 28 days",
-    },
+    { name: later("What is usual"), figure: left, small: "if the list reaches back 28 days" },
   ]);
 }
 
-interface SyncRow {
-  readonly runId: number;
-  readonly status: string;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly error: string | null;
-  readonly silentMs: number;
-}
-
-interface WalkRow {
+interface ListProgress {
   readonly resource: string;
   readonly records: number;
   /** The service's own count; null where it has not said it. */
   readonly total: number | null;
   /** "whole" where it ended and nothing is missing. Null while it goes on. */
   readonly walk: string | null;
-  readonly isResumed: boolean;
   readonly seconds: number;
-  readonly silentMs: number;
-}
-
-interface ListProgress extends WalkRow {
   /** Null where that is not known. */
   readonly secondsLeft: number | null;
 }
 
-interface SyncProgress extends SyncRow {
+/** The newest sync and its lists, in the order in which they are read. */
+interface SyncProgress {
+  readonly runId: number;
+  readonly status: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly error: string | null;
   /** Since the last page of a list that is being read; since its process was heard of, with none. */
   readonly silentMs: number;
   readonly lists: readonly ListProgress[];
@@ -346,49 +333,13 @@ interface SyncProgress extends SyncRow {
   readonly secondsLeft: number | null;
 }
 
-/** The progress of the newest sync; null where none has begun. Rounds of the watch do not count. */
-async function findSyncProgress(tx: TransactionSql): Promise<SyncProgress | null> {
-  const [sync] = await tx<SyncRow[]>`
-    select run_id as "runId", shown.status, shown.started_at as "startedAt", shown.finished_at as "finishedAt", shown.error,
-      1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
-    from report.runs as shown join sync.runs on id = run_id
-    where shown.kind in ('full', 'incremental') order by run_id desc limit 1`;
-  if (sync === undefined) return null;
-  const walks = await tx<WalkRow[]>`
-    select resource, records, total_count as total, walk, coalesce(began_run_id <> run_id, false) as "isResumed",
-      coalesce(extract(epoch from coalesce(finished_at, checkpoint_at) - started_at), 0)::float8 as seconds,
-      1000 * extract(epoch from now() - greatest(checkpoint_at, started_at))::float8 as "silentMs"
-    from sync.walks where run_id = ${sync.runId}
-    order by array_position(${[...RESOURCES]}::text[], resource)`;
-  const lists = walks.map((walk) => ({ ...walk, secondsLeft: secondsLeftOf(walk) }));
-  const going = lists.filter(({ walk }) => walk === null);
-  const left = going.map(({ secondsLeft }) => secondsLeft);
-  const records = sumIn(lists, "records");
-  const seconds = Math.max(0, ...lists.map((list) => list.seconds));
-  return {
-    ...sync,
-    silentMs: going.length === 0 ? sync.silentMs : Math.min(...going.map(({ silentMs }) => silentMs)),
-    lists,
-    records,
-    total: lists.length === 0 || lists.some(({ total }) => total === null) ? null : sumIn(lists, "total"),
-    recordsPerSecond: seconds === 0 || lists.some(({ isResumed }) => isResumed) ? null : records / seconds,
-    secondsLeft: left.includes(null) ? null : Math.max(0, ...left.map(Number)),
-  };
-}
-
-function secondsLeftOf({ records, total, walk, isResumed, seconds }: WalkRow): number | null {
-  // The moment of the first page of a resumed walk lies before a pause of unknown length.
-  const isUnknown = walk !== null || isResumed || total === null || records === 0 || seconds === 0;
-  return isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
-}
-
+const SYNC_PROGRESS = statement<SyncProgress>("sync_progress", import.meta.url);
+const FIRST_NAMES = statement<{ slug: string; name: string; all: number }>("first_names", import.meta.url);
 const MOST_NAMES = 500;
 
 /** The names of the projects that are stored while the first sync still reads builds, so that nobody knows their states. */
 async function renderFirstNames(tx: TransactionSql): Promise<Markup> {
-  const names = await tx<{ slug: string; name: string; all: number }[]>`
-    select coalesce(slug, id) as slug, coalesce(name, '') as name, count(*) over ()::int as all
-    from mirror.projects where deleted_at is null order by slug, id limit ${MOST_NAMES}`;
+  const names = await FIRST_NAMES(tx, { most: MOST_NAMES });
   const all = names[0]?.all ?? 0;
   const shown = all > names.length ? `, of which these are the first ${grouped(names.length)}` : "";
   return renderBlock({

@@ -1,7 +1,6 @@
-import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, relation } from "../../report/ask.ts";
-import { type Asks, countIn, sumIn } from "../parts/answers.ts";
+import { ask } from "../../report/ask.ts";
+import { type Asks, countIn, piece, question, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { drawTimeline, keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
 import type { PageMoment } from "../parts/freshness.ts";
@@ -18,29 +17,9 @@ import {
 } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderState } from "../parts/tables.ts";
 
-const run = relation("runs");
-const walk = relation("walks", "walk");
-/** The run of a walk. */
-const by = relation("runs", "by");
-
-/** The newest runs that are put into groups: more than a watch makes in a day. */
-const MOST_RUNS = 2000;
-/** Runs; rounds of the watch that followed each other are one row. */
-const RUNS: SQL = sql`select ${run.kind}, sum(${run.rounds}) as runs, min(${run.rounds_first_run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
-  min(${run.rounds_since}) as started_at, max(coalesce(${run.finished_at}, ${run.started_at})) as ended_at,
-  (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.reason} order by ${run.run_id} desc))[1] as reason,
-  count(*) filter (where ${run.status} not in ('succeeded', 'running')) as troubled,
-  sum(${run.rounds_requests}) as requests, sum(${run.inserted}) as inserted, sum(${run.updated}) as updated, sum(${run.deleted}) as deleted,
-  sum(${run.transitions}) as transitions
-from (
-  select *, sum(begins) over (order by ${run.run_id}) as spell
-  from (
-    select *, (${run.kind} <> 'watch' or lag(${run.kind}) over (order by ${run.run_id}) is distinct from 'watch'
-      or ${run.rounds_since} - lag(${run.started_at}) over (order by ${run.run_id}) > interval '5 minutes')::int as begins
-    from (select * from ${run}${onPage` order by ${run.run_id} desc limit ${inline(MOST_RUNS)}`}) as newest
-  ) as run
-) as run
-group by ${run.kind}, spell`;
+/** Runs; rounds of the watch that followed each other are one row. A page has the newest 2,000 of them: more than a watch makes in a day. */
+const RUNS = piece("grouped_runs", import.meta.url);
+const LOOKS = question<RunRow>("looks_of_day", import.meta.url);
 
 /** A run, or rounds of the watch that followed each other; the status and the reason are those of the last. */
 export interface RunRow {
@@ -59,11 +38,7 @@ export interface RunRow {
   readonly deleted: number | null;
 }
 
-export const askForRuns = (): Asks<RunRow> => ask`${RUNS}\norder by last_run_id desc`;
-
-/** That a walk began in the 7 days up to `now`. */
-export const isOfWeek = ({ now }: PageMoment): SQL =>
-  sql`${walk.started_at} > ${now.toISOString()}::timestamptz - interval '7 days'`;
+export const askForRuns = (): Asks<RunRow> => ask`${RUNS()}\norder by last_run_id desc`;
 
 /** The number of readings of lists, and of runs; the rounds of the watch are included. */
 interface CountsRow {
@@ -72,12 +47,9 @@ interface CountsRow {
   readonly not_good: number;
 }
 
-export const askForCounts = (moment: PageMoment): Asks<CountsRow> => ask`
-select (select sum(${by.rounds}) from ${walk} join ${by} on ${by.run_id} = ${walk.run_id}
-    where ${walk.walk} is not null and ${isOfWeek(moment)}) as walks,
-  (select sum(${run.rounds}) from ${run}) as runs,
-  (select count(*) from ${walk} where ${walk.walk} is not null and not ${walk.is_good}
-    and ${isOfWeek(moment)}) as not_good`;
+const COUNTS = question<CountsRow>("runs_and_walks", import.meta.url);
+
+export const askForCounts = ({ now }: PageMoment): Asks<CountsRow> => COUNTS({ now: now.toISOString() });
 
 const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];
 const SPAN_MS = 25 * HOUR_MS;
@@ -93,13 +65,7 @@ export const looks = block({
   id: "looks",
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForRuns() }),
-  file: ({ now }) => ask`
-select *
-from (
-${RUNS}
-) as spell
-where ended_at > ${now.toISOString()}::timestamptz - interval '25 hours'
-order by last_run_id desc`,
+  file: ({ now }) => LOOKS({ runs: RUNS(), now: now.toISOString() }),
   draw({ rows: groups }, { now, isFile }) {
     const since = now.getTime() - SPAN_MS;
     const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();

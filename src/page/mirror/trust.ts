@@ -1,17 +1,16 @@
 /** The facts for and against the mirror: the freshness of its lists, and all that is broken, missing or strange. */
 import { allOf, counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
+import { askFor, onPage } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { type Asks, countIn, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { age, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
-import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
+import { askForCounts, wordsOf } from "./runs.ts";
 
-const walk = relation("walks", "walk");
 const MOST_ROWS = 8;
 
 interface ShortList<R> {
@@ -131,6 +130,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   appeared: "is new",
   vanished: "is missing",
   type_changed: "has another type",
+  unsteady: "differs from reply to reply, so each reading takes it for a change",
 };
 
 interface ChangeRow {
@@ -160,7 +160,9 @@ export const drift = block({
         html`${field === "" ? "The list" : html`<code>${foreign(field, 60)}</code>`} of
         ${foreign(`${resource}s`, 40)} ${wordsOf(CHANGES, kind)}`,
         observed_at,
-        detail === null ? "" : foreign(detail, 120),
+        kind === "unsteady"
+          ? html`<code>DOCMIRROR_IGNORED_FIELDS=${foreign(`${resource}.${field}`, 100)}</code> leaves it out of comparison and history`
+          : foreign(detail ?? "", 120),
       ],
       now,
     }),
@@ -174,18 +176,16 @@ interface WalkRow {
   readonly started_at: string | null;
 }
 
+const BAD_WALKS = question<WalkRow>("bad_walks", import.meta.url);
+
 /** Readings of lists that did not come to a good end, and why. */
 export const walks = block({
   id: "walks",
   narrowedBy: {},
-  asks(moment: PageMoment) {
-    const rows: Asks<WalkRow> = ask`
-select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
-from ${walk}
-where ${walk.walk} is not null and not ${walk.is_good} and ${isOfWeek(moment)}
-order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROWS)}`}`;
-    return { rows, counts: askForCounts(moment) };
-  },
+  asks: (moment: PageMoment) => ({
+    rows: BAD_WALKS({ now: moment.now.toISOString() }),
+    counts: askForCounts(moment),
+  }),
   draw({ rows, counts: [counts] }, { now }) {
     const all = countIn(counts, "walks");
     return shortList({

@@ -66,7 +66,7 @@ export function judgeQuiet(silence: Silence) {
     title: `! ${noBuild(silence)}`,
     sentence: `${noBuild(silence)}. ${usuallyWords(silence)}`,
     evidence: html`${arrivalRange(arrivals)} The mirror looked ${ago(arrivals.lookedAt, now)}, and the service
-      answered: it lists no newer build. So the builds stopped there, not here.`,
+      answered with no newer build: they stopped there, not here.`,
   };
 }
 
@@ -91,13 +91,15 @@ export function judgeFew(silence: Silence) {
 /** Says more of the arrival of builds; null where they come as usual, or nobody has looked. */
 export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
-  const none = `No build came ${span}.`;
-  if (reason === "too_few_days")
-    return `${lately.builds === 0 ? `${none} ` : ""}Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+  if (reason === "too_few_days") {
+    const what =
+      lately.builds === 0 ? `No build came ${span}, and whether that is` : "Whether builds arrive as";
+    return `${what} usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+  }
   if (reason === "clock")
     return "Whether builds arrive as usual is not known: their dates and the mirror's clock disagree.";
   if (state === "dormant") return `No build came for 28 days: the last was of ${when(lastBuildAt, now)}.`;
-  if (state === "usual" && lately.builds === 0) return none;
+  if (state === "usual" && lately.builds === 0) return `No build came ${span}.`;
   return null;
 }
 
@@ -110,7 +112,7 @@ const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
 function arrivalRange({ fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals) {
   const hours =
     gapMs > DAY_MS
-      ? `in the 24 hours from ${clockWords(lastBuildAt)} on`
+      ? `in the 24 hours from ${clockWords(lastBuildAt)}`
       : `between ${clockWords(lastBuildAt)} and ${clockWords(lookedAt)}`;
   return `${rangeWords({ low: fewest, high: most })} came ${hours} on each of ${daysKnown} days before; the longest gap was ${longSpan(longestGapMs)}.`;
 }

@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, relation } from "../../report/ask.ts";
-import { type Asks, askEach, countIn } from "../parts/answers.ts";
+import { askFor } from "../../report/ask.ts";
+import { type Asks, askEach, countIn, question } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
   BAR_LOOKS,
@@ -20,7 +20,6 @@ import { type Arrivals, lastBuildWords, rangeWords } from "./arrivals-verdict.ts
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
-const walk = relation("walks");
 const HEIGHT = 140;
 /** Below the words of the last build. */
 const TOP = 22;
@@ -187,7 +186,9 @@ export const checked = block({
   async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
     const last = lastBuildWords(arrivals, now);
-    const found = await askEach(tx, { looks: askForLooks(new Date(arrivals.lastBuildAt)) });
+    const found = await askEach(tx, {
+      looks: LOOKS({ since: new Date(arrivals.lastBuildAt).toISOString() }),
+    });
     const [looks] = found.looks;
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
     const total = looks?.total_count ?? null;
@@ -237,8 +238,4 @@ interface LooksRow {
 }
 
 /** The looks at the builds since a moment. */
-const askForLooks = (since: Date): Asks<LooksRow> => ask`
-select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
-  (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
-from ${walk}
-where ${walk.resource} = 'build' and ${walk.finished_at} is not null and ${walk.started_at} > ${since.toISOString()}::timestamptz`;
+const LOOKS = question<LooksRow>("looks_since", import.meta.url);

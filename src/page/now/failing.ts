@@ -1,10 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, pick, relation, where } from "../../report/ask.ts";
+import { ask, inline, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
+import { html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import {
   buildLink,
@@ -21,7 +21,7 @@ import {
   withQuery,
 } from "../parts/links.ts";
 import { age, forLong, momentMs, momentTag } from "../parts/marks.ts";
-import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
+import { findMaintainers, isMine, renderMaintainers, renderMine } from "../parts/projects.ts";
 import {
   type Failing,
   lastFailed,
@@ -49,8 +49,6 @@ const build = relation("fact_builds");
 const project = relation("failing_projects");
 export const FAILING_PER_PAGE = 25;
 const STRIP_BUILDS = 20;
-/** Failures of a project that are folded below its worst. */
-const MOST_FOLDED = 20;
 const PATH = "/";
 /** The rows of a page of the list that a phone shows at once. */
 const PHONE_ROWS = 10;
@@ -76,7 +74,9 @@ export const failing = block({
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
-    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
+    const isChosen = show !== undefined || why !== undefined;
+    // A reader who has not chosen sees what fails first, also on a phone.
+    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
 ${renderWhyForm(why, kinds, kept)}</div>`;
     return {
       title: `Failing ${of.moment}`,
@@ -115,15 +115,19 @@ interface FailingProject extends FailingSeries {
   readonly failing: number;
 }
 
-const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> => ask`
-select *
-from ${failingFrom(day)}${where(
-  isMine(project.project_id, mine),
-  show !== undefined && SHOWN[show].condition,
-  why !== undefined && sql`${project.error_class} = ${why}`,
-)}
-order by ${project.newest_failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
-limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
+const LIST = question<FailingProject>("failing_list", import.meta.url);
+
+const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> =>
+  LIST({
+    failing: failingFrom(day),
+    chosen: where(
+      isMine(project.project_id, mine),
+      show !== undefined && SHOWN[show].condition,
+      why !== undefined && sql`${project.error_class} = ${why}`,
+    ),
+    perPage: inline(FAILING_PER_PAGE),
+    from: (page - 1) * FAILING_PER_PAGE,
+  });
 
 /** A project with what its row shows. */
 interface FailRow {
@@ -136,7 +140,7 @@ interface FailRow {
   /** Beside these two. */
   readonly others: readonly FailingSeries[];
   /** Usernames; undefined where none is known, or people may not be seen. */
-  readonly maintainers: string | undefined;
+  readonly maintainers: readonly string[] | undefined;
 }
 
 async function findFailRows(
@@ -185,20 +189,14 @@ from ${shown(series)}
 ${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
 }
 
-/** The other series that fail in the projects of these, the newest break first. */
-function askForOthers(series: readonly FailingProject[], { day }: NowScope): Asks<FailingSeries> {
-  const failing = relation("failing_now", "failing");
-  return ask`
-select other.*
-from ${shown(series)}
-cross join lateral (
-  select * from ${day === undefined ? failing : sql`(${seriesOn(day.text)}) as failing`}
-  where ${failing.project_id} = shown.project_id
-    and ${failing.first_failed_build_id} <> shown.first_failed_build_id
-  order by failing_since desc nulls last, version_slug, type
-  limit ${inline(MOST_FOLDED)}
-) as other`;
-}
+const OTHERS = question<FailingSeries>("other_failing_series", import.meta.url);
+
+/** The other series that fail in the projects of these, the newest break first: at most twenty of each. */
+const askForOthers = (series: readonly FailingProject[], { day }: NowScope): Asks<FailingSeries> =>
+  OTHERS({
+    shown: shown(series),
+    failing: day === undefined ? relation("failing_now", "failing") : sql`(${seriesOn(day.text)}) as failing`,
+  });
 
 /** The number of projects that fail, and of these by the choices of the list, and since 24 hours ago at most. */
 interface Sums extends Readonly<Record<Shown, number>> {
@@ -307,7 +305,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
         newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)
       }${
         maintainers !== undefined &&
-        html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
+        html`<span><span class="unseen">maintained </span>by ${renderMaintainers(maintainers, 2)}</span>`
       }${renderOthers(fail, now)}</div></div>`,
       outcomes,
     },

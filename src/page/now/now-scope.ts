@@ -1,20 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, inline, pick, relation, where } from "../../report/ask.ts";
-import type { Asks, Found } from "../parts/answers.ts";
+import { askFor, inline, relation, where } from "../../report/ask.ts";
+import { type Asks, type Found, piece, question } from "../parts/answers.ts";
+import { askForRising } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { askForHoursLookedAt, askForTroubleAt } from "../parts/incidents.ts";
 import { DAY_MS, when } from "../parts/marks.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
-import { askForRising } from "../parts/rising.ts";
 
-const build = relation("fact_builds");
 const failing = relation("failing_projects");
-const open = relation("open_builds");
-const streak = relation("streaks");
-const byType = relation("success_rate_by_type");
-const daily = relation("success_rate_daily");
-const date = relation("dim_dates");
-const project = relation("dim_projects");
 
 /** The choices among the projects of `report.failing_projects`. */
 export const SHOWN = {
@@ -47,36 +40,15 @@ export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
   day: day?.text,
 });
 
+const SERIES_ON = piece("failing_series_on", import.meta.url);
+const PROJECTS_ON = piece("failing_projects_on", import.meta.url);
+
 /** The series that failed at the end of a day, with the build that broke each. */
-export const seriesOn = (day: string): SQL => sql`
-  select fails.*, streak.is_main, streak.worked_before as worked, broke.error_line
-  from report.failing_on(${day}::date) as fails
-  join report.streaks as streak using (first_failed_build_id)
-  left join report.fact_builds as broke on broke.build_id = fails.first_failed_build_id`;
+export const seriesOn = (day: string): SQL => SERIES_ON({ day });
 
 /** `report.failing_projects`; of a past day the rows that it would have had at its end, in its order of what is worst. */
 export const failingFrom = (day: NowScope["day"] | undefined): SQL =>
-  day === undefined
-    ? failing
-    : sql`(
-  select distinct on (project_id) fails.*, count(*) over project as failing, bool_or(is_main) over project as is_main_failing,
-    bool_or(worked) over project as worked_before, max(failing_since) over project as newest_failing_since
-  from (${seriesOn(day.text)}) as fails
-  window project as (partition by project_id)
-  order by project_id, is_main desc, worked desc, failing_since nulls last, version_slug, version_id, type, first_failed_build_id
-) as failing_projects`;
-
-/** Moments of the SQL, from the one that the page speaks of: it, its day, `ago` before it, that a column is `since` then. */
-export function momentsOf({ at }: Pick<NowScope, "at">) {
-  const now = sql`${at.toISOString()}::timestamptz`;
-  const ago = (span: string): SQL => sql`${now} - interval ${sql.raw(`'${span}'`)}`;
-  return {
-    now,
-    today: sql`${at.toISOString().slice(0, 10)}::date`,
-    ago,
-    since: (column: SQL, span: string): SQL => sql`${column} > ${ago(span)} and ${column} <= ${now}`,
-  };
-}
+  day === undefined ? failing : PROJECTS_ON({ series: seriesOn(day.text) });
 
 /** The 24 hours that the page is about. */
 export interface NowSpan {
@@ -163,64 +135,6 @@ export interface NewestBreak {
   readonly newest_failing_since: string | null;
 }
 
-/** The questions of the verdict; blocks ask some of them too. */
-export function askForVerdict(scope: NowScope) {
-  const { now, today, ago, since } = momentsOf(scope);
-  // Trouble of the platform is looked for in the last hours, or in all of a day.
-  const hours = scope.day === undefined ? 3 : 23;
-  const newest: Asks<NewestBreak> = ask`
-select ${pick(failing, "project_slug", "newest_failing_since")}
-from ${failingFrom(scope.day)}
-order by ${failing.newest_failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
-limit 1`;
-  const broke: Asks<BrokeDay> = ask`
-select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
-  count(distinct ${streak.project_id}) as broke,
-  count(distinct ${streak.project_id}) filter (where ${streak.worked_before}) as had_worked,
-  count(distinct ${streak.project_id}) filter (where ${streak.is_open} and not ${streak.is_deleted} or ${streak.recovered_at} > ${now}) as still_failing
-from ${streak}
-where ${since(streak.broke_at, "29 days")}
-group by days_before
-order by days_before`;
-  const rates: Asks<RateRow> = ask`
-select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
-  count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
-from ${build}
-where ${build.triggered_on} >= (${ago("8 days")})::date
-  and ${since(build.triggered_at, "8 days")}
-group by is_last_day`;
-  const days: Asks<RateDay> = ask`
-select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
-from ${daily}
-where ${daily.day} >= ${today} - ${inline(NINETY_DAYS)} and ${daily.day} < ${today}
-order by ${daily.day}`;
-  const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
-  return {
-    totals: askForTotals(),
-    failing: askForFailing(scope),
-    kinds: askForKinds(scope),
-    openCounts: askForOpenCounts(scope),
-    fixedCounts: askForFixedCounts(scope),
-    rising: askForRising(scope.at),
-    newest,
-    broke,
-    rates,
-    days,
-    before: askForFailingBefore(now),
-    looked: askForHoursLookedAt(
-      sql`${build.triggered_on} >= (${ago("24 hours")})::date and ${build.triggered_at} <= ${now}
-    and ${build.triggered_at} >= date_trunc('hour', ${now}, 'UTC') - make_interval(hours => ${inline(hours)})`,
-    ),
-    trouble: askForTroubleAt(now, hours),
-    arrivals,
-  };
-}
-
-/** What is ordinary for a service is what it was in so many days. */
-const NINETY_DAYS = 90;
-/** The failing projects are counted at moments so many days apart. */
-export const STEP_DAYS = 9;
-
 /** Projects that had builds, and those of them that failed: now, and on average at ten moments of the ninety days before. */
 export interface FailingBefore {
   readonly built: number;
@@ -230,31 +144,42 @@ export interface FailingBefore {
   readonly failing_now: number;
 }
 
+/** The failing projects are counted at moments so many days apart. */
+export const STEP_DAYS = 9;
+
+const NEWEST_BREAK = question<NewestBreak>("newest_break", import.meta.url);
+const BREAKS = question<BrokeDay>("breaks_by_day", import.meta.url);
+const RATES = question<RateRow>("rates_of_week", import.meta.url);
+/** What is ordinary for a service is what it was in so many days. */
+const DAYS = question<RateDay>("rates_of_ninety_days", import.meta.url);
 /** Projects that are gone are in none of the counts, and those without a build in none either. */
-function askForFailingBefore(now: SQL): Asks<FailingBefore> {
-  const total = relation("success_rate_by_project", "total");
-  const isThere = sql`${project.project_id} <> '-1' and not ${project.is_deleted}`;
-  return ask`
-with built as materialized (
-  select ${total.first_triggered_at} as since
-  from ${total} join ${project} using (project_id)
-  where ${isThere}
-), failed as materialized (
-  select ${streak.project_id}, ${streak.broke_at} as since, ${streak.recovered_at} as until
-  from ${streak}
-  where ${streak.project_id} in (select ${project.project_id} from ${project} where ${isThere})
-    and (${streak.is_open} or ${streak.recovered_at} > ${now} - interval '90 days')
-), counted as (
-  select days, (select count(*) from built where coalesce(since <= at, true)) as built,
-    (select count(distinct project_id) from failed where coalesce(since <= at, true) and coalesce(until > at, true)) as failing
-  from generate_series(0, ${inline(NINETY_DAYS)}, ${inline(STEP_DAYS)}) as days
-  cross join lateral (select ${now} - days * interval '1 day' as at) as moment
-  where at > (select min(since) from built)
-)
-select avg(built) filter (where days > 0) as built, avg(failing) filter (where days > 0) as failing,
-  count(*) filter (where days > 0) as moments, max(built) filter (where days = 0) as built_now,
-  max(failing) filter (where days = 0) as failing_now
-from counted`;
+const FAILING_BEFORE = question<FailingBefore>("failing_before", import.meta.url);
+
+/** The questions of the verdict; blocks ask some of them too. */
+export function askForVerdict(scope: NowScope) {
+  const now = scope.at.toISOString();
+  // Trouble of the platform is looked for in the last hours, or in all of a day.
+  const hours = scope.day === undefined ? 3 : 23;
+  const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
+  return {
+    totals: askForTotals(),
+    failing: askForFailing(scope),
+    kinds: askForKinds(scope),
+    openCounts: askForOpenCounts(scope),
+    fixedCounts: askForFixedCounts(scope),
+    rising: askForRising(scope.at),
+    newest: NEWEST_BREAK({ failing: failingFrom(scope.day) }),
+    broke: BREAKS({ now }),
+    rates: RATES({ now }),
+    days: DAYS({ today: now.slice(0, 10) }),
+    before: FAILING_BEFORE({ now, stepDays: inline(STEP_DAYS) }),
+    looked: askForHoursLookedAt(
+      sql`triggered_on >= (${now}::timestamptz - interval '24 hours')::date and triggered_at <= ${now}::timestamptz
+    and triggered_at >= date_trunc('hour', ${now}::timestamptz, 'UTC') - make_interval(hours => ${inline(hours)})`,
+    ),
+    trouble: askForTroubleAt(now, hours),
+    arrivals,
+  };
 }
 
 export type NowAnswers = Found<ReturnType<typeof askForVerdict>>;
@@ -268,18 +193,15 @@ export interface FailingKind {
   readonly lately: number;
 }
 
+const FAILING_KINDS = question<FailingKind>("failing_by_kind", import.meta.url);
+
 /** The failing projects by kind of error; those of one maintainer where one is named. */
-export function askForFailing(scope: NowScope, mine?: Mine): Asks<FailingKind> {
-  const { ago } = momentsOf(scope);
-  return ask`
-select ${failing.error_class}, count(*) as projects,
-  count(*) filter (where ${failing.is_main_failing}) as main,
-  count(*) filter (where ${failing.worked_before}) as worked,
-  count(*) filter (where ${failing.newest_failing_since} > ${ago("24 hours")}) as lately
-from ${failingFrom(scope.day)}${where(isMine(failing.project_id, mine))}
-group by ${failing.error_class}
-order by projects desc, ${failing.error_class}`;
-}
+export const askForFailing = ({ at, day }: NowScope, mine?: Mine): Asks<FailingKind> =>
+  FAILING_KINDS({
+    now: at.toISOString(),
+    failing: failingFrom(day),
+    isMine: where(isMine(failing.project_id, mine)),
+  });
 
 /** The failures of a kind in the 24 hours, and on a usual day. */
 export interface KindCount {
@@ -288,21 +210,10 @@ export interface KindCount {
   readonly usual: number;
 }
 
+const KINDS = question<KindCount>("failures_by_kind", import.meta.url);
+
 /** The failures of the 24 hours by kind, the most frequent first. */
-export function askForKinds(scope: NowScope): Asks<KindCount> {
-  const { ago, since } = momentsOf(scope);
-  return ask`
-select ${build.error_class},
-  count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) as failures,
-  count(*) filter (where ${build.triggered_at} <= ${ago("24 hours")}) / 28.0 as usual
-from ${build}
-where ${build.failed} = 1
-  and ${build.triggered_on} >= (${ago("29 days")})::date
-  and ${since(build.triggered_at, "29 days")}
-group by ${build.error_class}
-having count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) > 0
-order by failures desc, usual desc, ${build.error_class}`;
-}
+export const askForKinds = ({ at }: NowScope): Asks<KindCount> => KINDS({ now: at.toISOString() });
 
 /** The number of builds that are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
 interface OpenCounts {
@@ -312,17 +223,11 @@ interface OpenCounts {
   readonly oldest: string | null;
 }
 
+const OPEN_COUNTS = question<OpenCounts>("open_counts", import.meta.url);
+
 /** Null for a past day: nobody knows what was open then. */
-export function askForOpenCounts(scope: NowScope): Asks<OpenCounts> | null {
-  if (scope.day !== undefined) return null;
-  const { ago } = momentsOf(scope);
-  return ask`
-select count(*) as builds,
-  count(*) filter (where ${open.outcome} = 'stuck') as stuck,
-  count(*) filter (where ${open.outcome} = 'stuck' and ${open.triggered_at} > ${ago("24 hours")}) as lately,
-  min(${open.triggered_at}) filter (where ${open.outcome} = 'stuck') as oldest
-from ${open}`;
-}
+export const askForOpenCounts = ({ at, day }: NowScope): Asks<OpenCounts> | null =>
+  day === undefined ? OPEN_COUNTS({ now: at.toISOString() }) : null;
 
 /** The fixes of the 24 hours. */
 interface FixedCounts {
@@ -330,13 +235,10 @@ interface FixedCounts {
   readonly projects: number;
 }
 
-export function askForFixedCounts(scope: NowScope): Asks<FixedCounts> {
-  const { since } = momentsOf(scope);
-  return ask`
-select count(*) as series, count(distinct ${streak.project_id}) as projects
-from ${streak}
-where ${since(streak.recovered_at, "24 hours")}`;
-}
+const FIX_COUNTS = question<FixedCounts>("fix_counts", import.meta.url);
+
+export const askForFixedCounts = ({ at }: NowScope): Asks<FixedCounts> =>
+  FIX_COUNTS({ now: at.toISOString() });
 
 /** All that there is to judge: projects, finished builds of all time, the first day with a build. */
 export interface Totals {
@@ -345,7 +247,4 @@ export interface Totals {
   readonly first_day: string | null;
 }
 
-export const askForTotals = (): Asks<Totals> => ask`
-select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
-  (select sum(${byType.finished}) from ${byType}) as finished,
-  (select min(${date.day}) from ${date}) as first_day`;
+export const askForTotals = question<Totals>("service_totals", import.meta.url);

@@ -2,12 +2,19 @@ import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { part } from "../parts/block.ts";
-import { type Count, differenceOf, rateOf, renderPoints, shareWords } from "../parts/changes.ts";
+import {
+  type Count,
+  differenceOf,
+  RISING_MARK,
+  rateOf,
+  renderPoints,
+  risingLinks,
+  shareWords,
+} from "../parts/changes.ts";
 import type { Figure, Verdict } from "../parts/document.ts";
 import { foreign, html, type Markup, wholePercent } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
 import { dayWords, when } from "../parts/marks.ts";
-import { RISING_MARK, risingLinks } from "../parts/rising.ts";
 import { lastBuildWords, longSpan, rangeWords } from "./arrivals-verdict.ts";
 import {
   askForVerdict,

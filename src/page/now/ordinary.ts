@@ -60,10 +60,7 @@ function fewerWords({ lately, usually, usuallyDays }: UsualFacts): string | null
   return `${shareWords(lately)} of the builds succeeded, surely fewer than on the ${usuallyDays} days before (${shareWords(usually)}).`;
 }
 
-export const worseWords = (facts: UsualFacts): string | null => {
-  const worse = [moreWords(facts), fewerWords(facts)].filter((words) => words !== null);
-  return worse.length === 0 ? null : worse.join(" ");
-};
+export const worseWords = (facts: UsualFacts): string | null => moreWords(facts) ?? fewerWords(facts);
 
 /** That as many broke as on most days. Nothing is usual while it is worse than in the ninety days before. */
 export function usualWords(facts: UsualFacts): string {

@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage, pick, relation } from "../../report/ask.ts";
-import { type Asks, countIn, groupBy, sumIn } from "../parts/answers.ts";
+import { countIn, groupBy, question, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
@@ -14,14 +13,11 @@ import {
   askForOpenCounts,
   askForTotals,
   type KindCount,
-  momentsOf,
   type NowScope,
 } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 import { knownDays } from "./verdict.ts";
 
-const open = relation("open_builds");
-const streak = relation("recoveries");
 const MOST_BARS = 8;
 const MOST_FIXED = 5;
 /** Kinds that the line of a phone names. */
@@ -86,10 +82,7 @@ interface OpenBuild {
   readonly last_seen_at: string | null;
 }
 
-const askForOpen = (): Asks<OpenBuild> => ask`
-select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
-from ${open}
-order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`;
+const askForOpen = question<OpenBuild>("newest_open", import.meta.url);
 
 /** Builds that have not ended: the newest, and how many are stuck. */
 export const stuck = block({
@@ -139,20 +132,16 @@ interface FixedSeries {
   readonly error_class: string;
 }
 
-function askForFixed(scope: NowScope): Asks<FixedSeries> {
-  const { since } = momentsOf(scope);
-  return ask`
-select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "broke_at", "failures", "error_class")}
-from ${streak}
-where ${since(streak.recovered_at, "24 hours")}
-order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\nlimit 100`}`;
-}
+const FIXES = question<FixedSeries>("newest_fixes", import.meta.url);
 
 /** The fixes, a row a project, the newest first; all but some are folded. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: { day: null },
-  asks: (scope: NowScope) => ({ rows: askForFixed(scope), fixedCounts: askForFixedCounts(scope) }),
+  asks: (scope: NowScope) => ({
+    rows: FIXES({ now: scope.at.toISOString() }),
+    fixedCounts: askForFixedCounts(scope),
+  }),
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
     const projects = countIn(counts, "projects");

@@ -1,6 +1,7 @@
 /** The verdict of now: one sentence about the builds, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
+import { type RisingLine, sayRising } from "../parts/changes.ts";
 import type { VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
@@ -8,7 +9,6 @@ import type { Trouble } from "../parts/incidents.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
-import { type RisingLine, sayRising } from "../parts/rising.ts";
 import {
   type Arrivals,
   arrivalWords,
@@ -152,7 +152,7 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     look: isFile ? "flat" : "good",
     title: isFile ? "Nothing failed" : isNow ? "✓ Nothing fails" : "✓ Nothing failed",
     sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
-    evidence: sentences(
+    evidence: firstTwo(
       day === undefined
         ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`
         : `${counted(facts.finishedLately, "build")} of that day finished.`,
@@ -182,16 +182,14 @@ function judgeStale({
   if (!isStale || asOf === null) return null;
   const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
   const was =
-    trouble === null
-      ? "No look at the builds has ended well since."
-      : `The last run ${shorten(trouble, 160)}.`;
+    trouble === null ? "No look at the builds has ended well since" : `The last run ${shorten(trouble, 160)}`;
   return {
     title: then === null ? "Not current" : `Not current: as of ${then}`,
     sentence:
       then === null
         ? "Not current: a wrong clock hides when the builds were last read."
         : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf.getTime(), now)}`}.`,
-    evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
+    evidence: `${was}. What broke since is not here; then, ${failingWords(failing, projects)}.`,
   };
 }
 
@@ -205,8 +203,8 @@ function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): 
     title: `The platform ${isNow ? "is" : "was"} in trouble`,
     sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
     evidence:
-      `${grouped(Math.round(incident.projects_expected))} would be usual. The failures of such an hour tell little about a project. ` +
-      `${counted(broke, "project")} broke ${span}.`,
+      `${grouped(Math.round(incident.projects_expected))} would be usual; ${counted(broke, "project")} broke ${span}. ` +
+      "The failures of such an hour tell little about a project.",
   };
 }
 
@@ -229,13 +227,7 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
   return {
     title: `✗ ${titleOf(facts)}`,
     sentence: html`${joined([stateWords(facts), brokeWords, fixed], "; ")}.${newest && html` The newest is ${newest}.`}`,
-    evidence: sentences(
-      worseWords(facts),
-      workedWords(facts),
-      kindsWords(facts.kinds),
-      platformWords(facts),
-      arrivalWords(facts),
-    ),
+    evidence: evidenceOf(worseWords(facts), facts),
   };
 }
 
@@ -249,6 +241,22 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
   return facts.broke === 0 ? null : sayState(facts);
 }
 
+/** A page that is read at night has two sentences of evidence: the first of these that have something to say. */
+const firstTwo = (...parts: readonly (Markup | string | null | undefined | false)[]): Markup =>
+  sentences(...parts.filter(Boolean).slice(0, 2));
+
+/** How the day compares, and what most failures have in common. */
+function evidenceOf(compared: string | null, facts: NowVerdictFacts): Markup {
+  const kinds = kindsWords(facts);
+  return firstTwo(compared, kinds ?? workedWords(facts), ...stateOfPlatform(facts, kinds === null));
+}
+
+/** Where no build came, that says more than what the platform does. */
+function stateOfPlatform(facts: NowVerdictFacts, isUnsaid = true) {
+  const said = [isUnsaid && platformWords(facts), arrivalWords(facts)];
+  return facts.arrivals.lately.builds === 0 ? said.toReversed() : said;
+}
+
 /** The state first, then what changed. */
 function sayState(facts: NowVerdictFacts): Said {
   const { broke, span } = facts;
@@ -258,13 +266,7 @@ function sayState(facts: NowVerdictFacts): Said {
   return {
     title: titleOf(facts),
     sentence: html`${joined([stateWords(facts), ...changed], "; ")}.`,
-    evidence: sentences(
-      ordinaryWords(facts),
-      workedWords(facts),
-      kindsWords(facts.kinds),
-      platformWords(facts),
-      arrivalWords(facts),
-    ),
+    evidence: evidenceOf(ordinaryWords(facts), facts),
   };
 }
 
@@ -292,11 +294,10 @@ function judgeFailing(facts: NowVerdictFacts): Said | null {
   return {
     title: titleOf(facts),
     sentence: `${stateWords(facts)}; none broke ${span}.`,
-    evidence: sentences(
-      newest && html`The newest break is that of ${newest}.`,
+    evidence: firstTwo(
       ordinaryWords(facts),
-      platformWords(facts),
-      arrivalWords(facts),
+      facts.arrivals.lately.builds > 0 && newest && html`The newest break is that of ${newest}.`,
+      ...stateOfPlatform(facts),
     ),
   };
 }
@@ -325,31 +326,38 @@ function failingWords(failing: number, projects: number): string {
     : `${grouped(failing)} of ${counted(projects, "project")} ${failing === 1 ? "was" : "were"} failing`;
 }
 
-function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
-  const total = sumIn(kinds, "failures");
-  const [first] = kinds;
+/** The kind of most failures, and whether the platform may be their cause. */
+function kindsWords(facts: NowVerdictFacts): string | null {
+  const total = sumIn(facts.kinds, "failures");
+  const [first] = facts.kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
-  const share = wholePercent(first.failures / total);
-  return first.error_class === "unclassified"
-    ? `Of the ${grouped(total)} failed builds, ${share} have an error that no rule names.`
-    : `Of the ${grouped(total)} failed builds, ${share} say: ${kindLabel(first.error_class)}.`;
+  const says =
+    first.error_class === "unclassified"
+      ? "have an error that no rule names"
+      : `say: ${kindLabel(first.error_class)}`;
+  return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} ${says}; ${ofPlatform(facts)}.`;
 }
 
-function platformWords({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {
+function ofPlatform({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {
   const hours =
     day === undefined ? (isNow ? "in the last 3 hours" : "in the last 3 of them") : "in each hour";
   return hoursLookedAt === 0
-    ? `Too few builds ${hours} to tell trouble of the platform.`
-    : "No sign of trouble with the platform itself.";
+    ? `too few builds ${hours} to tell trouble of the platform`
+    : "no sign of trouble with the platform itself";
+}
+
+function platformWords(facts: NowVerdictFacts): string {
+  const words = ofPlatform(facts);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
 /** One error line rose today in many projects: the cause of most of what broke. */
 function judgeRising({ rising: [first, ...others], broke, now, isNow, span }: NowVerdictFacts): Said | null {
   if (first === undefined) return null;
   const said = sayRising(first, now, isNow);
-  const more = others.length === 0 ? "" : ` ${counted(others.length, "other line", "other lines")} too.`;
+  const more = others.length === 0 ? "" : `; ${counted(others.length, "other line")} too`;
   return {
     ...said,
-    evidence: `${said.evidence}${more} ${counted(broke, "project")} broke ${span}, of whatever error.`,
+    evidence: `${said.evidence}${more}. ${counted(broke, "project")} broke ${span}, of whatever error.`,
   };
 }

@@ -1,7 +1,13 @@
 /** Questions to the reports and the rows that answer them: sent at once over one connection, equal ones once. */
+import { type SQL, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import type { Question } from "../../report/ask.ts";
-import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
+import { ask, onPage, type Question } from "../../report/ask.ts";
+import {
+  readSqlFile,
+  runText,
+  type TransactionSql,
+  type WrittenStatement,
+} from "../../store/connection/sql.ts";
 
 /** A row by its columns. Numbers are numbers, and times are the text of Postgres. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -9,6 +15,36 @@ export type Row = Readonly<Record<string, unknown>>;
 /** A question whose author says what its rows are. */
 export interface Asks<R> extends Question {
   readonly row?: R;
+}
+
+/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
+type Places = Readonly<Record<string, unknown>>;
+
+/**
+ * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
+ * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile.
+ */
+export function piece(name: string, url: string): (places?: Places) => SQL {
+  const lines = readSqlFile(new URL(`sql/${name}.sql`, url))
+    .trimEnd()
+    .split("\n");
+  const parts = lines.map((line, place) => {
+    const [text = "", mark] = `${place > 0 ? "\n" : ""}${line}`.split(/ -- on the page$()/);
+    return { isOfPage: mark !== undefined, pieces: text.split(/(?<!:):([a-z]\w*)/i) };
+  });
+  return (places = {}) => {
+    const written = parts.map(({ isOfPage, pieces }) => {
+      const line = pieces.map((text, place) => (place % 2 === 0 ? sql.raw(text) : sql`${places[text]}`));
+      return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
+    });
+    return sql.join(written);
+  };
+}
+
+/** The same as a question, whose rows are what the author says they are. */
+export function question<R>(name: string, url: string): (places?: Places) => Asks<R> {
+  const written = piece(name, url);
+  return (places) => ask`${written(places)}`;
 }
 
 /** Questions by name; one that is null is not asked, and has no rows. */

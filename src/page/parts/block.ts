@@ -46,7 +46,7 @@ interface BlockBody {
   /** The number of rows, or their time: quiet, beside the title. */
   readonly count?: string;
   /** A sentence below the title. */
-  readonly note?: Markup | string;
+  readonly note?: Markup | string | undefined;
   /** The answer in some words, for the line that stands for the block on a phone. @default no such line */
   readonly short?: Markup | string | undefined;
   /** The reason why there is nothing to show, in place of the body. */
@@ -87,8 +87,8 @@ export const block = <Scope, A extends Asked, Said = unknown>(
 type Blocks<Scope, Said> = readonly Block<Scope, Said>[];
 
 /**
- * From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. A glance has lines
- * that stand for blocks of the rail before it on a phone.
+ * From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. Of those side by side the ones that
+ * have nothing to show come last, a line each. A glance has lines that stand for blocks of the rail before it on a phone.
  */
 type Layout<Scope, Said> = readonly (
   | Block<Scope, Said>
@@ -203,13 +203,23 @@ ${column(row.main)}</div>
 <aside class="col rail" aria-label="${row.railLabel}">
 ${column(row.rail)}</aside>
 </div>`;
+    const isBare = (one: Block<Scope, Said>) => Boolean(drawn.get(one)?.empty);
+    const columns = row.map((inner) => inner.filter((one) => !isBare(one)));
+    const bare = row.flat().filter(isBare);
     return html`<div class="pair">
-${row.map(
-  (inner) => html`<div class="col">
+${columns.map(
+  (inner) =>
+    inner.length > 0 &&
+    html`<div class="col">
 ${column(inner)}</div>
 `,
 )}</div>
-`;
+${
+  bare.length > 0 &&
+  html`<div class="bares">
+${column(bare)}</div>
+`
+}`;
   })}`;
 }
 
@@ -238,14 +248,15 @@ interface DrawnBlock extends BlockBody {
 
 const bodyOf = ({ empty, body }: BlockBody) => (empty ? renderNoRows(...empty) : body);
 
-/** One answer of a page: a heading with its quiet tools, and the answer. */
+/** One answer of a page: a heading with its quiet tools, and the answer. Without an answer it is a line with the reason. */
 export function renderBlock(one: DrawnBlock): Markup {
-  const { id, title, count, note, tools } = one;
+  const { id, title, count, tools } = one;
+  const note = one.empty ? undefined : one.note;
   return html`<section class="block" id="${id}" aria-labelledby="${id}-t">
 <header class="bh"><h2 id="${id}-t">${title}
   ${count !== undefined && html` <span class="count">${count}</span>`}</h2>
   ${tools === undefined ? "" : renderTools(id, title, tools)}
-  ${note !== undefined && html`<p class="note">${note}</p>`}</header>
+  ${note && html`<p class="note">${note}</p>`}</header>
 ${bodyOf(one)}
 </section>`;
 }

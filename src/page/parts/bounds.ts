@@ -116,7 +116,7 @@ export function renderBoundKey(surely: string, perhaps: string): Markup {
  * A time between two bounds is shown where they are so near each other, in seconds. Wider bounds say when somebody
  * looked, not how long a build took. A watch looks each minute.
  */
-const KNOWN_WITHIN_S = 300;
+export const KNOWN_WITHIN_S = 300;
 export const KNOWN_WITHIN = "five minutes";
 
 /** That the bounds of a time are near enough. */

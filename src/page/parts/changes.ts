@@ -1,11 +1,13 @@
-/** Counts of builds by their outcomes: rates with their intervals, also by days, and the changes that are more than chance. */
-import { grouped } from "../../base/text.ts";
+/** Counts of builds by their outcomes: rates with their intervals, also by days, the changes that are more than chance, and the lines that rise so. */
+import { counted, grouped } from "../../base/text.ts";
+import { inline } from "../../report/ask.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { sumIn } from "./answers.ts";
+import { type Asks, question, sumIn } from "./answers.ts";
 import { type Span, spansOf } from "./charts.ts";
-import { html, type Markup, percent, wholePercent } from "./html.ts";
-import { icon } from "./marks.ts";
-import { type Days, type Period, rowsIn } from "./period.ts";
+import { foreign, html, type Markup, percent, shorten, wholePercent } from "./html.ts";
+import { buildHref, withQuery } from "./links.ts";
+import { icon, momentMs, when } from "./marks.ts";
+import { type Days, dayNumber, dayText, type Period, rowsIn } from "./period.ts";
 
 /** The builds that succeeded, of those that finished. A sum over no rows is null. */
 export interface Count {
@@ -100,7 +102,7 @@ export function rateDot(count: Count): Markup {
 }
 
 /** Among sixty spans or hundreds of lines some lie outside of a 95 % interval by chance; 1.6 times as wide, it is one of 99.8 %. */
-export const WIDER = 1.6;
+const WIDER = 1.6;
 
 /** Whether one difference among many is surely up (1), surely down (-1), or may be chance (0). */
 function sureSign({ by, low, high }: Difference): -1 | 0 | 1 {
@@ -230,3 +232,78 @@ export function isSurelyLower(part: Counts, whole: Counts): boolean {
   const difference = differenceOf(part, rest);
   return difference !== null && sureSign(difference) < 0;
 }
+
+/** An error line that more of the builds of the last 24 hours failed with than chance explains, in many projects. */
+export interface RisingLine {
+  readonly error_line_id: string;
+  readonly error_line: string;
+  /** In the 24 hours. */
+  readonly projects: number;
+  readonly failures: number;
+  /** In the 28 days before. */
+  readonly failures_before: number;
+  /** All builds that finished in each of them. */
+  readonly finished: number;
+  readonly finished_before: number;
+  /** The trigger and the id of the first build of the 24 hours. */
+  readonly since: string;
+  readonly first_build_id: string;
+}
+
+/** An error line without the name of its class, which says less: `No module named 'foo'`. */
+export const sayingOf = (line: string, most = 90): string =>
+  shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
+
+/** `22 Nov 03:10`. */
+export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
+
+/** `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects`; a line that came before rises, or rose where that is not of now. */
+export function risingWords(one: RisingLine, now: Date, isNow: boolean): string {
+  const saying = `“${sayingOf(one.error_line)}”`;
+  return one.failures_before === 0
+    ? `${saying} began at ${sinceWords(one, now)} and hit ${counted(one.projects, "project")}`
+    : `${saying} ${isNow ? "rises" : "rose"}: it hit ${counted(one.projects, "project")} since ${sinceWords(one, now)}`;
+}
+
+/** Says how often it came before. */
+const beforeWords = (one: RisingLine): string =>
+  one.failures_before === 0
+    ? `The same line in ${counted(one.failures, "build")}, and in none of the 28 days before`
+    : `The same line in ${counted(one.failures, "build")} of 24 hours: ${risenWords(one)}`;
+
+/** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
+export function risenWords(one: RisingLine): string {
+  const failures = { now: one.failures, before: one.failures_before };
+  const finished = { now: one.finished, before: one.finished_before };
+  return `${sharesWords(failures, finished)} of the finished builds in the 28 days before`;
+}
+
+/** The verdict of a line that rises, as each page has it; `evidence` has nothing of other lines, and no end. */
+export const sayRising = (one: RisingLine, now: Date, isNow: boolean) => ({
+  title: `↑ ${sayingOf(one.error_line, 40)} hit ${counted(one.projects, "project")}`,
+  sentence: `${risingWords(one, now, isNow)}.`,
+  evidence: beforeWords(one),
+});
+
+export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
+
+/** Links to all projects that it hit, and to the first of its builds. */
+export const risingLinks = (one: RisingLine, at: Date): readonly [projects: Markup, first: Markup] => [
+  html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${counted(one.projects, "project")}</a>`,
+  html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
+];
+
+/** The page of one error line, or of one kind, in the days up to `at`, its day included. */
+export function linesHref(of: { line: string } | { print: string }, at: Date, days = 14): string {
+  const today = dayNumber(at.toISOString());
+  return `${withQuery("/errors", { since: dayText(today - days + 1), until: dayText(today), ...of })}#lines`;
+}
+
+const RISING_LINES = question<RisingLine>("rising_lines", import.meta.url);
+
+/**
+ * The error lines that hit five projects or more in the 24 hours up to `at`, and of which the share of the finished builds more than doubled since
+ * the 28 days before, or since as many as are known, at least seven: by the test of `changeOf`, because files have these rows too.
+ */
+export const askForRising = (at: Date): Asks<RisingLine> =>
+  RISING_LINES({ now: at.toISOString(), wider: inline(WIDER) });

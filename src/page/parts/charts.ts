@@ -26,6 +26,9 @@ interface Tick {
   readonly words: string;
 }
 
+/** Below the lowest tick of an axis that does not begin at zero. */
+export const notZero = (y: number): Tick => ({ y: y + 14, words: "not 0" });
+
 interface PlotFacts {
   readonly height: number;
   /** The chart in words, for those who do not see it. */

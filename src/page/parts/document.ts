@@ -126,10 +126,10 @@ ${SPRITE}
     ([path, name]) => html`<a href="${path}"${path === tab && html` aria-current="page"`}>${name}</a>`,
   )}</nav>
 <form class="find" role="search" action="/projects" aria-label="All pages">
-  <label class="unseen" for="q">Project or build: a part of a name, or a number</label>${icon("find")}
+  <label class="unseen" for="q">Project, maintainer or build: a part of a name, a username, or a number</label>${icon("find")}
   <input id="q" name="q" type="search" required autocomplete="off" spellcheck="false"
-  placeholder="Project or build number" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
-<a class="find-link" href="/projects#find">${icon("find")}<span class="unseen">Find a project or build</span></a>
+  placeholder="Project, name or build" value="${shorten(searched ?? "", 200)}"><button>Find</button></form>
+<a class="find-link" href="/projects#find">${icon("find")}<span class="unseen">Find a project, a maintainer or a build</span></a>
 ${age}
 </div></header>
 <main id="main" class="wrap" tabindex="-1">

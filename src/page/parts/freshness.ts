@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
-import { ask, askFor, pick, relation } from "../../report/ask.ts";
+import { askFor, relation } from "../../report/ask.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
-import { type Asks, askEach, countIn, type Found } from "./answers.ts";
+import { type Asks, askEach, countIn, type Found, question } from "./answers.ts";
 import { html, listsOf, type Markup } from "./html.ts";
 import { ago, HOUR_MS, type MarkKind, MINUTE_MS, mark, momentMs, momentTag, when } from "./marks.ts";
 
@@ -171,19 +171,8 @@ function readFreshness(
   };
 }
 
-const walk = relation("walks");
-
 /** The median time between the last looks at the builds; null where there was one. */
-const USUAL_GAP: Asks<{ readonly usual_s: number | null }> = ask`
-select percentile_disc(0.5) within group (order by gap_s) as usual_s
-from (
-  select extract(epoch from started_at - lag(started_at) over (order by run_id))::float8 as gap_s
-  from (
-    select ${pick(walk, "run_id", "started_at")} from ${walk}
-    where ${walk.resource} = 'build' and ${walk.is_good}
-    order by ${walk.run_id} desc limit 11
-  ) as look
-) as gap`;
+const USUAL_GAP = question<{ readonly usual_s: number | null }>("usual_gap", import.meta.url)();
 const ENDED_RUN: Asks<Run> = askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`]);
 const NEWEST_RUN: Asks<Run> = askFor("runs", { limit: 1 });
 const QUESTIONS = { lists: askForLists(), looks: USUAL_GAP, ended: ENDED_RUN, newest: NEWEST_RUN };

@@ -1,10 +1,9 @@
 /** Trouble of the platform: hours in which far more projects failed than usual. */
 import type { SQL } from "drizzle-orm";
-import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import type { Asks } from "./answers.ts";
+import { ask, inline, relation } from "../../report/ask.ts";
+import { type Asks, question } from "./answers.ts";
 
 const incident = relation("incident_hours");
-const build = relation("fact_builds");
 
 export interface Incident {
   readonly hour: string;
@@ -15,13 +14,11 @@ export interface Incident {
   readonly hours: number;
 }
 
+const INCIDENTS = question<Incident>("incidents", import.meta.url);
+
 /** The hours with trouble that `isShown` holds for, the newest first. */
 export const askForIncidents = (isShown: (hour: SQL) => SQL, most: number): Asks<Incident> =>
-  ask`
-select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}${onPage`, count(*) over () as hours`}
-from ${incident}
-where ${isShown(incident.hour)}
-order by ${incident.hour} desc${onPage`\nlimit ${inline(most)}`}`;
+  INCIDENTS({ isShown: isShown(incident.hour), most: inline(most) });
 
 /** The trouble of the platform that a moment is in: a row of `report.platform_trouble`. */
 export interface Trouble extends Omit<Incident, "hours"> {
@@ -31,18 +28,11 @@ export interface Trouble extends Omit<Incident, "hours"> {
 }
 
 /** None where no hour of so many before the moment had any. */
-export const askForTroubleAt = (moment: SQL, hours: number): Asks<Trouble> => ask`
+export const askForTroubleAt = (moment: string, hours: number): Asks<Trouble> => ask`
 select since, hour, until, projects, projects_failing, projects_expected
-from report.platform_trouble(${moment}, ${inline(hours)})`;
+from report.platform_trouble(${moment}::timestamptz, ${inline(hours)})`;
+
+const HOURS_LOOKED_AT = question<{ readonly looked_at: number }>("hours_looked_at", import.meta.url);
 
 /** The number of hours in which eight projects or more built, which it takes to show trouble; `isShown` is about builds. */
-export const askForHoursLookedAt = (isShown: SQL): Asks<{ readonly looked_at: number }> => ask`
-select count(*) as looked_at
-from (
-  select date_trunc('hour', ${build.triggered_at})
-  from ${build}
-  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
-    and ${isShown}
-  group by 1
-  having count(distinct ${build.project_id}) >= 8
-) as hour`;
+export const askForHoursLookedAt = (isShown: SQL) => HOURS_LOOKED_AT({ isShown });

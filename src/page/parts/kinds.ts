@@ -1,15 +1,16 @@
+import { sql } from "drizzle-orm";
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, pick, relation } from "../../report/ask.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, groupBy, sumIn } from "./answers.ts";
+import { type Asks, countIn, groupBy, question, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { nearestChoices } from "./links.ts";
-import { type Days, daysName, type Period, rowsIn, within } from "./period.ts";
+import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
   dependency: { label: "Missing dependency", meaning: "something the build needs is missing, or clashes" },
@@ -55,7 +56,6 @@ export function renderMask(mask: unknown, maxLength = 300): Markup {
 /** The mask hides what may be the cause, so that its builds may have several causes. */
 export const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
 
-const daily = relation("error_fingerprints_daily");
 const kind = relation("error_classes");
 const rule = relation("error_rules");
 
@@ -80,16 +80,11 @@ export interface KindDay {
   readonly failures: number;
 }
 
+const KIND_DAYS = question<KindDay>("failures_by_day", import.meta.url);
+
 /** The failures of each day by kind, of the period and of the one before it. */
-export function askForKinds({ start, last }: Period): Asks<KindDay> {
-  const kind = pick(daily, "day", "error_class");
-  return ask`
-select ${kind}, sum(${daily.failures}) as failures
-from ${daily}
-where ${within(daily.day, start, last)}
-group by ${kind}
-order by ${kind}`;
-}
+export const askForKinds = ({ start, last }: Period): Asks<KindDay> =>
+  KIND_DAYS({ isShown: within(sql`day`, start, last) });
 
 /** A kind of error with its failed builds. */
 export interface Kind {
@@ -100,12 +95,31 @@ export interface Kind {
   readonly before: number;
 }
 
-/** The failures by kind, the most frequent of the period first. */
-export function kindsOf(rows: readonly KindDay[], period: Days): Kind[] {
+/** Builds of a kind on the last day before a period, later than the part of its last day that is over; of no kind where they succeeded. */
+export interface LateKind {
+  readonly error_class: string | null;
+  readonly failures: number;
+  readonly finished: number;
+}
+
+const LATE_KINDS = question<LateKind>("late_builds_by_kind", import.meta.url);
+
+/** Null where the last day of the period is over at `at`: then nothing is left out. */
+export function askForLate(period: Period, at: Date): Asks<LateKind> | null {
+  const end = endOfBefore(period, at);
+  return end && LATE_KINDS({ day: dateOf(period.first - 1), end: end.toISOString() });
+}
+
+/** The failures by kind, the most frequent of the period first. What came `late` is not among those of the period before. */
+export function kindsOf(rows: readonly KindDay[], period: Days, late: readonly LateKind[] = []): Kind[] {
   return [...groupBy(rows, ({ error_class }) => error_class)]
     .map(([name, days]) => {
       const now = sumIn(rowsIn(days, period), "failures");
-      return { name, days, now, before: sumIn(days, "failures") - now };
+      const left = countIn(
+        late.find(({ error_class }) => error_class === name),
+        "failures",
+      );
+      return { name, days, now, before: sumIn(days, "failures") - now - left };
     })
     .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
 }

@@ -208,9 +208,9 @@ export const renderSelect = ({ id, name, label, any, chosen, options }: SelectFa
 /** A search by text, as the parameter `q`. The other filters are kept. */
 export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
   return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
-    <label class="unseen" for="find">A part of the name, or a build number</label>
+    <label class="unseen" for="find">A part of the name, a maintainer, or a build number</label>
     <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
-    placeholder="Name or build number" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
+    placeholder="Name, maintainer or build" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }
 
 /** The number of the page that a query asks for, from 1. Any other text is page 1. */

@@ -85,6 +85,22 @@ export const shortenPeriod = (period: Period, most: number): Period =>
     ? period
     : periodOf(period.last - most + 1, period.last, period.known, period.usualLast);
 
+/**
+ * Where the last day of a period is not over at `at`, a part of a day is compared with the same part of the last day before: that ends at this
+ * moment. Null where all days are over, or nothing is compared.
+ */
+export function endOfBefore({ last, days, before }: Period, at: Date): Date | null {
+  return before !== null && last === dayOf(at.getTime()) ? new Date(at.getTime() - days * DAY_MS) : null;
+}
+
+/** Says that a day which is not over is compared with a part of a day. */
+export function partWords(period: Period, at: Date, now: Date): string | undefined {
+  const end = endOfBefore(period, at);
+  return end === null
+    ? undefined
+    : `The last day is not over, so the days before end at ${when(end.getTime(), now)} too.`;
+}
+
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** A day as Postgres writes it: 2026-11-03. */

@@ -1,9 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { createNearest } from "../../base/config/nearest-names.ts";
 import { askFor } from "../../report/ask.ts";
-import { runText, type TransactionSql } from "../../store/connection/sql.ts";
+import { runText, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "./answers.ts";
-import { foreign, html, type Markup } from "./html.ts";
+import { foreign, html, joined, type Markup } from "./html.ts";
+import { withQuery } from "./links.ts";
 
 const NEAREST_SHOWN = 5;
 const FETCHED_ROWS = 1000;
@@ -37,15 +38,15 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
 }
 
 /** The usernames of those who maintain projects, by the project's id. */
-type Maintainers = ReadonlyMap<unknown, string>;
+type Maintainers = ReadonlyMap<unknown, readonly string[]>;
+
+const MAY_SEE_PEOPLE = statement<{ maySee: boolean | null }>("may_see_people", import.meta.url);
+const MAINTAINERS = statement<{ project_id: string; maintainers: string[] }>("maintainers", import.meta.url);
+const PROJECTS_OF_USER = statement<{ project_id: string }>("projects_of_user", import.meta.url);
 
 /** The role that reads may see people: Postgres decides that, by its rights on schema report_people. */
 async function maySeePeople(tx: TransactionSql): Promise<boolean> {
-  // The name of a relation in a schema that is hidden from the role would be an error.
-  const [right] = await tx<{ maySee: boolean | null }[]>`
-    select case when has_schema_privilege(to_regnamespace('report_people')::oid, 'usage')
-        and coalesce(current_setting('docmirror.people', true), '') <> 'off'
-      then has_table_privilege(to_regclass('report_people.project_maintainers')::oid, 'select') end as "maySee"`;
+  const [right] = await MAY_SEE_PEOPLE(tx);
   return right?.maySee === true;
 }
 
@@ -55,10 +56,21 @@ export async function findMaintainers(
   ids: readonly unknown[],
 ): Promise<Maintainers | null> {
   if (!(await maySeePeople(tx))) return null;
-  const rows = await tx<{ project_id: string; maintainers: string }[]>`
-    select project_id, array_to_string(maintainers, ', ') as maintainers from report_people.project_maintainers where project_id = any (${ids.map(String)})`;
+  const rows = await MAINTAINERS(tx, { ids: ids.map(String) });
   return new Map(rows.map(({ project_id, maintainers }) => [project_id, maintainers]));
 }
+
+/** Usernames, each a link to what it maintains; `most` of them. */
+export const renderMaintainers = (names: readonly string[], most: number): Markup =>
+  joined(
+    [
+      ...names.slice(0, most).map((name) => html`<a href="${maintainerHref(name)}">${foreign(name, 40)}</a>`),
+      names.length > most && `${names.length - most} more`,
+    ],
+    ", ",
+  );
+
+export const maintainerHref = (maintainer: string): string => withQuery("/projects", { maintainer });
 
 /** The projects of one maintainer. `ids` is null where the role that reads may not see people. */
 export interface Mine {
@@ -73,9 +85,7 @@ export async function findMine(
 ): Promise<Mine | undefined> {
   if (maintainer === undefined) return undefined;
   if (!(await maySeePeople(tx))) return { maintainer, ids: null };
-  const rows = await tx<{ project_id: string }[]>`
-    select distinct project_id from report_people.project_users join report_people.users using (user_id)
-    where lower(username) = lower(${maintainer}) and not is_deleted`;
+  const rows = await PROJECTS_OF_USER(tx, { username: maintainer });
   return { maintainer, ids: rows.map(({ project_id }) => project_id) };
 }
 
@@ -84,15 +94,16 @@ export const isMine = (projectId: SQL, mine: Mine | undefined): SQL | false =>
   mine !== undefined &&
   sql`${projectId} in (select json_array_elements_text(${JSON.stringify(mine.ids ?? [])}::text::json))`;
 
-/** Names the maintainer whose projects are listed, with the way back to all. */
-export function renderMine(mine: Mine | undefined, all: string): Markup | string {
-  if (mine === undefined) return "";
-  const name = foreign(mine.maintainer, 60);
-  const say =
-    mine.ids === null
-      ? html`Who maintains a project may not be seen here, so none is listed as one of ${name}.`
-      : mine.ids.length === 0
-        ? html`Nobody with the name ${name} maintains a project.`
-        : html`Only what ${name} maintains.`;
-  return html`<p class="note">${say} <a href="${all}">All projects</a></p>`;
+/** Says of which maintainer the projects are, or why there are none. */
+export function mineWords({ maintainer, ids }: Mine): Markup {
+  const name = foreign(maintainer, 60);
+  if (ids === null)
+    return html`Who maintains a project may not be seen here, so none is listed as one of ${name}.`;
+  return ids.length === 0
+    ? html`Nobody with the name ${name} maintains a project.`
+    : html`Only what ${name} maintains.`;
 }
+
+/** Names the maintainer whose projects are listed, with the way back to all. */
+export const renderMine = (mine: Mine | undefined, all: string): Markup | false =>
+  mine !== undefined && html`<p class="note">${mineWords(mine)} <a href="${all}">All projects</a></p>`;

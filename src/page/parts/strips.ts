@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, relation } from "../../report/ask.ts";
+import { inline } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, sumIn } from "./answers.ts";
+import { type Asks, askEach, countIn, piece, question, sumIn } from "./answers.ts";
 import type { Count } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
@@ -53,17 +53,11 @@ export interface StripRow {
   readonly outcomes: readonly string[] | null;
 }
 
+const LAST_OUTCOMES = piece("last_outcomes", import.meta.url);
+
 /** The outcomes of each row of a statement, as `last`: of its `most` newest builds, which are those of `build` that `isOf` it. */
-export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL => sql`cross join lateral (
-  select array_agg(${build.outcome} order by place desc) as outcomes
-  from (
-    select ${build.outcome}, row_number() over (order by ${newest}) as place
-    from ${relation("fact_builds", "build")}
-    where ${isOf}
-    order by ${newest}
-    limit ${inline(most)}
-  ) as newest
-) as last`;
+export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL =>
+  LAST_OUTCOMES({ isOf, newest, most: inline(most) });
 
 export interface StripBuild {
   readonly id: string;
@@ -151,10 +145,6 @@ export const MAIN_DAYS = 90;
 /** The width of a day in the picture. */
 const DAY_STEP = 3;
 
-const build = relation("fact_builds");
-const version = relation("dim_versions");
-const daily = relation("success_rate_daily");
-
 const lastOf = (at: Date): number => dayNumber(at.toISOString());
 const firstOf = (at: Date): number => lastOf(at) - MAIN_DAYS + 1;
 
@@ -171,28 +161,21 @@ interface MainDayRow {
   readonly succeeded: number;
 }
 
+const MAIN_DAY_ROWS = question<MainDayRow>("main_days", import.meta.url);
+
 /** A row for each of these projects and each day with such a build. */
-export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> => ask`
-select shown.project_id, days.*
-from ${shownProjects(projectIds)}
-cross join lateral (
-  select (${build.triggered_at} at time zone 'UTC')::date as day, count(*) as builds, count(${build.succeeded}) as finished,
-    coalesce(sum(${build.succeeded}), 0) as succeeded
-  from ${build}
-  where ${build.project_id} = shown.project_id and ${build.type} = 'html' and ${build.version_id} in (
-      select ${version.version_id} from ${version}
-      where ${version.project_id} = shown.project_id and ${version.is_main} and not ${version.is_deleted}
-    )
-    and ${build.triggered_at} >= ${dateOf(firstOf(at))}::timestamp at time zone 'UTC' and ${build.triggered_at} <= ${at.toISOString()}::timestamptz
-  group by 1
-) as days
-order by shown.project_id, day`;
+export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> =>
+  MAIN_DAY_ROWS({
+    shown: shownProjects(projectIds),
+    first: dateOf(firstOf(at)),
+    at: at.toISOString(),
+  });
+
+const KNOWN_DAYS = question<{ readonly day: string }>("known_days", import.meta.url);
 
 /** The days on which somebody looked. */
-const askForKnownDays = (at: Date): Asks<{ readonly day: string }> => ask`
-select ${daily.day}
-from ${daily}
-where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`;
+const askForKnownDays = (at: Date): Asks<{ readonly day: string }> =>
+  KNOWN_DAYS({ isShown: within(sql`day`, firstOf(at), lastOf(at)) });
 
 const DAY_LOOKS = {
   good: "only successes",

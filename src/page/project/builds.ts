@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { allOf, counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
+import { ask, inline, relation } from "../../report/ask.ts";
 import { type Asks, askEach, countIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
@@ -18,13 +18,12 @@ import {
   type BuiltSeries,
   FEW_SERIES,
   findStrips,
-  isOf,
   MOST_SERIES,
-  NEWEST,
   type Only,
   OWN,
   type ProjectChoice,
   type ProjectScope,
+  projectQuestion,
   STRIP_BUILDS,
 } from "./project-scope.ts";
 
@@ -37,7 +36,11 @@ export const builds = block({
   id: "builds",
   narrowedBy: { ...OWN, version: null, type: null, ref: null },
   asks: (scope: ProjectScope) => ({
-    rows: askForBuilds(scope),
+    rows: CHOSEN_BUILDS(scope, {
+      only: onlyWhere(scope),
+      most: inline(STRIP_BUILDS),
+      before: inline((scope.choice.page - 1) * STRIP_BUILDS),
+    }),
     chosen: askForChosen(scope),
     totals: askForTotals(scope),
     series: askForSeries(scope),
@@ -68,32 +71,26 @@ interface BuildRow {
   readonly error_class: string | null;
 }
 
-const askForBuilds = (scope: ProjectScope): Asks<BuildRow> => ask`
-select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
-from ${build}
-where ${isChosen(scope)}
-order by ${NEWEST}${onPage`
-limit ${inline(STRIP_BUILDS)} offset ${(scope.choice.page - 1) * STRIP_BUILDS}`}`;
+const CHOSEN_BUILDS = projectQuestion<BuildRow>("chosen_builds");
 
 /** The number of builds that the choice has. */
 const askForChosen = (scope: ProjectScope): Asks<{ readonly builds: number }> => ask`
 ${
   isNarrowed(scope.choice.only)
-    ? sql`select count(*) as builds from ${build} where ${isChosen(scope)}`
+    ? sql`select count(*) as builds from ${build} where ${build.project_id} = ${scope.subject.id}${onlyWhere(scope)}`
     : sql`select ${rate.builds} from ${rate} where ${rate.project_id} = ${scope.subject.id}`
 }`;
 
-function isChosen(scope: ProjectScope): SQL {
-  const { version, type, reference } = scope.choice.only;
+/** The builds that are chosen among those of the project. */
+function onlyWhere({ choice: { only } }: ProjectScope): SQL {
   const chosen = [
-    [build.version_slug, version],
-    [build.type, type],
-    [build.reference, reference],
+    [build.version_slug, only.version],
+    [build.type, only.type],
+    [build.reference, only.reference],
   ] as const;
-  const conditions = chosen.flatMap(([column, value]) =>
-    value === undefined ? [] : sql`${column} = ${value}`,
+  return sql.join(
+    chosen.flatMap(([column, value]) => (value === undefined ? [] : sql` and ${column} = ${value}`)),
   );
-  return sql.join([isOf(scope), ...conditions], sql` and `);
 }
 
 const askForVersionNames = (projectId: string): Asks<{ readonly version_slug: string }> =>

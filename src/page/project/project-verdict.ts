@@ -1,7 +1,5 @@
-import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { type Asks, countIn, type Found, groupBy } from "../parts/answers.ts";
+import { countIn, type Found, groupBy } from "../parts/answers.ts";
 import { block, type Empty, part } from "../parts/block.ts";
 import {
   type Count,
@@ -25,18 +23,12 @@ import {
   askForTotals,
   type FailingSeries,
   findStrips,
-  isOf,
-  MOST_FAILING,
-  NEWEST,
   OWN,
   type ProjectScope,
+  projectQuestion,
   type RecentBuild,
   STRIP_BUILDS,
 } from "./project-scope.ts";
-
-const build = relation("fact_builds");
-const open = relation("open_builds");
-const version = relation("dim_versions");
 
 const BAD = { sign: "✗", look: "some" } as const;
 const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
@@ -130,30 +122,17 @@ interface OpenRow extends BuildRow {
   readonly stuck: number;
 }
 
+const MAIN_BUILD = projectQuestion<BuildRow>("main_build");
+const NEWEST_OPEN_BUILD = projectQuestion<OpenRow>("newest_open_build");
+
 function askForVerdict(scope: ProjectScope) {
-  const { id, mainVersion } = scope.subject;
-  /** The last finished build of the main documentation. */
-  const main: Asks<BuildRow> = ask`
-select ${pick(build, "build_id", "outcome", "triggered_at")}
-from ${build}
-where ${isOf(scope)} and ${build.version_slug} = ${mainVersion} and ${build.type} = 'html' and ${build.succeeded} is not null
-  and ${build.version_id} in (select ${version.version_id} from ${version} where not ${version.is_deleted})
-order by ${NEWEST}
-limit 1`;
-  const openBuilds: Asks<OpenRow> = ask`
-select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
-  count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
-from ${open}
-where ${open.project_id} = ${id}
-order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
-limit 1`;
   return {
     totals: askForTotals(scope),
     recent: askForRecent(scope),
     failing: askForFailing(scope),
     series: askForSeries(scope),
-    main,
-    open: openBuilds,
+    main: MAIN_BUILD(scope),
+    open: NEWEST_OPEN_BUILD(scope),
   };
 }
 
@@ -257,7 +236,6 @@ function openFigure({ open: [newest] }: Answers, now: Date): Figure {
   };
 }
 
-const MOST_LINES = 200;
 const FEW_LINES = 3;
 
 /** The series that fail of a project: its main docs first, then the newest break. */
@@ -281,7 +259,7 @@ export const failing = block({
             `The last finished build of every version and format that exists succeeded, of ${finished}.`,
         ),
       body: html`<ol class="fails one">${rows.map((row) => renderSeries(row, strips(row), now))}</ol>
-${total > MOST_FAILING && html`<p class="more">${grouped(total - MOST_FAILING)} more: they are in the files.</p>`}`,
+${total > rows.length && html`<p class="more">${grouped(total - rows.length)} more: they are in the files.</p>`}`,
     };
   },
 });
@@ -308,11 +286,13 @@ function renderSeries(row: FailingSeries, outcomes: readonly string[], now: Date
   );
 }
 
+const CAUSES = projectQuestion<CauseRow>("causes");
+
 /** The causes of the failures of a project: kinds, and the lines of each with the newest build that has it. */
 export const causes = block({
   id: "causes",
   narrowedBy: OWN,
-  asks: (scope: ProjectScope) => ({ rows: askForCauses(scope), totals: askForTotals(scope) }),
+  asks: (scope: ProjectScope) => ({ rows: CAUSES(scope), totals: askForTotals(scope) }),
   draw({ rows, totals: [totals] }, { now }) {
     const failures = countIn(rows[0], "all_failures");
     const since = momentMs(totals?.first_triggered_at);
@@ -344,21 +324,6 @@ interface CauseRow {
   readonly class_lines: number;
   readonly all_failures: number;
 }
-
-const newestOf = (column: SQL): SQL => sql`(array_agg(${column} order by ${NEWEST}))[1]`;
-
-const askForCauses = (scope: ProjectScope): Asks<CauseRow> => ask`
-select ${pick(build, "error_class", "error_line_id")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
-  ${newestOf(build.build_id)} as last_build_id,
-  ${newestOf(build.error_line)} as example, count(distinct ${build.error_line}) as places,
-  sum(count(*)) over (partition by ${build.error_class}) as class_failures${onPage`,
-  count(*) over (partition by ${build.error_class}) as class_lines,
-  sum(count(*)) over () as all_failures`}
-from ${build}
-where ${isOf(scope)} and ${build.failed} = 1
-group by ${pick(build, "error_class", "error_line_id")}
-order by class_failures desc, ${build.error_class}, failures desc, last_triggered_at desc nulls last, ${build.error_line_id}${onPage`
-limit ${inline(MOST_LINES)}`}`;
 
 function renderKind(lines: readonly [CauseRow, ...CauseRow[]], most: number, now: Date): Markup {
   const [{ error_class: kind, class_failures: failures, class_lines }] = lines;

@@ -1,12 +1,11 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
-import { type Asks, countIn } from "../parts/answers.ts";
+import { askFor, relation } from "../../report/ask.ts";
+import { countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
   boundList,
   boundWords,
-  isKnownTime,
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
@@ -18,14 +17,12 @@ import { kindLabel } from "../parts/kinds.ts";
 import { addressText, buildHref, feedHref } from "../parts/links.ts";
 import { age, momentMs, momentTag, span } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
-import { findMaintainers } from "../parts/projects.ts";
+import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
 import { renderFacts, renderRows } from "../parts/tables.ts";
-import { askForRecent, isOf, NEWEST, OWN, type ProjectScope } from "./project-scope.ts";
+import { askForRecent, OWN, type ProjectScope, projectQuestion } from "./project-scope.ts";
 
-const build = relation("fact_builds");
 const dim = relation("dim_projects");
-const streak = relation("recoveries");
 
 interface FixedSeries {
   readonly version_slug: string;
@@ -39,18 +36,13 @@ interface FixedSeries {
   readonly total: number;
 }
 
+const FIXED_SERIES = projectQuestion<FixedSeries>("fixed_series");
+
 /** The series that were fixed, the newest first. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: OWN,
-  asks: ({ subject: { id } }: ProjectScope): { rows: Asks<FixedSeries> } => ({
-    rows: ask`
-select ${pick(streak, "version_slug", "type", "broke_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
-  count(*) over () as total`}
-from ${streak}
-where ${streak.project_id} = ${id} and not ${streak.is_open}
-order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc${onPage`\nlimit 5`}`,
-  }),
+  asks: (scope: ProjectScope) => ({ rows: FIXED_SERIES(scope) }),
   draw({ rows }, { now, subject: { slug } }) {
     const total = countIn(rows[0], "total");
     return {
@@ -73,20 +65,15 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
   },
 });
 
-const UNWATCHED = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
+const UNWATCHED = html`nobody looked meanwhile. <code>docmirror watch</code> looks each minute.`;
+
+const TIMED_BUILDS = projectQuestion<TimedBuild>("timed_builds_of_project");
 
 /** The durations of the last builds whose times are known. */
 export const times = block({
   id: "times",
   narrowedBy: OWN,
-  asks(scope: ProjectScope) {
-    const rows: Asks<TimedBuild> = ask`
-select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
-from ${build}
-where ${isOf(scope)} and ${isKnownTime(build.duration_s_min, build.duration_s_max)}
-order by ${NEWEST}${onPage`\nlimit 6`}`;
-    return { rows, recent: askForRecent(scope) };
-  },
+  asks: (scope: ProjectScope) => ({ rows: TIMED_BUILDS(scope), recent: askForRecent(scope) }),
   draw({ rows, recent }) {
     const untimed = recent.filter(({ is_untimed }) => is_untimed).length;
     return {
@@ -133,7 +120,10 @@ export const facts = block({
         ["Theme", text("theme")],
         ["Language", given("programming_language") !== "" && text("programming_language")],
         ["Repository", given("repo") === "" ? quiet("not said") : html`${addressText(given("repo"))}${type}`],
-        ["Maintained by", maintainers !== null && (keepers ? foreign(keepers, 200) : quiet("not known"))],
+        [
+          "Maintained by",
+          maintainers !== null && (keepers ? renderMaintainers(keepers, 10) : quiet("not known")),
+        ],
         ["Branch of latest", text("default_branch", "none named")],
         ["Created", text("published_on")],
         ["Listed", project.is_listed === false ? "no" : "yes"],

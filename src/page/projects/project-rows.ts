@@ -3,7 +3,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach } from "../parts/answers.ts";
+import { type Asks, askEach, question } from "../parts/answers.ts";
 import { rateDot } from "../parts/changes.ts";
 import { mayBeGood, type PageMoment } from "../parts/freshness.ts";
 import {
@@ -73,8 +73,10 @@ export async function findProjectRows(
   const idsOf = (rows: readonly ProjectState[]) => rows.map(({ project_id }) => project_id);
   const daysOf = await findMainDays(tx, idsOf(list), at);
   const { strips, failing } = await askEach(tx, {
-    strips: askForProjectStrips(idsOf(list)),
-    failing: askForFailing(idsOf(list.filter(({ state }) => state === "failing"))),
+    strips: PROJECT_STRIPS({ shown: shownProjects(idsOf(list)), places: inline(ROW_STRIP_BUILDS) }),
+    failing: FAILING_IN_PROJECTS({
+      shown: shownProjects(idsOf(list.filter(({ state }) => state === "failing"))),
+    }),
   });
   return list.map((row) => ({
     ...row,
@@ -176,7 +178,6 @@ export const renderListKey = (): Markup =>
     succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
 
 const project = relation("project_states");
-const failing = relation("failing_now", "failing");
 
 /** The rows of a page of the list. */
 export const PROJECTS_PER_PAGE = 25;
@@ -231,7 +232,7 @@ export const isState = (text: string | undefined): text is State =>
 
 /** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return ask`${pageOf(choice, project, isFound(choice))}`;
+  return ask`${pageOf(choice, project, isFound(choice), isMine(project.project_id, choice.mine))}`;
 }
 
 /** A project with the counts of all; nulls in place of the project where the page has none. */
@@ -240,8 +241,8 @@ export type CountedProject = { readonly [Name in keyof ProjectState]: ProjectSta
 };
 
 /**
- * One page of the list, and in each of its rows how many projects are in each state: `all_STATE`, and of those
- * that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
+ * One page of the list, and in each of its rows how many projects are in each state: `all_STATE` of all, or of all of the
+ * maintainer, and of those that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
  * states of all projects take most of its time.
  */
 export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProject> {
@@ -251,7 +252,7 @@ export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProje
   );
   return ask`
 with project as materialized (
-  select *, ${isFound(choice)} as is_found from ${project}
+  select *, ${isFound(choice) || sql`true`} as is_found from ${project}${where(isMine(project.project_id, choice.mine))}
 )
 select *
 from (
@@ -259,24 +260,23 @@ from (
   from project
 ) as counts
 left join lateral (
-${pageOf(choice, sql`project`, sql`is_found`)}
+${pageOf(choice, sql`project`, choice.q !== undefined && sql`is_found`)}
 ) as listed on true`;
 }
 
-function pageOf({ q, mine, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
+function pageOf({ state, sort, page }: ProjectsChoice, from: SQL, ...isFound: (SQL | false)[]): SQL {
   const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);
   return sql`select ${pick(project, ...columnsOf("project_states"))}
-from ${from}${where((q ?? mine) !== undefined && isFound, isChosen)}
+from ${from}${where(...isFound, isChosen)}
 order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`}`;
 }
 
-/** Not LIKE, in which some characters of a name have a meaning. */
-function isFound({ q, mine }: ProjectsChoice): SQL {
-  const isOwn = isMine(project.project_id, mine) || sql`true`;
-  if (q === undefined) return isOwn;
+/** Not LIKE, in which some characters of a name have a meaning. False without a search. */
+function isFound({ q }: ProjectsChoice): SQL | false {
+  if (q === undefined) return false;
   const hasPart = (column: SQL) => sql`strpos(lower(${column}), lower(${q})) > 0`;
-  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)}) and ${isOwn}`;
+  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
 }
 
 /** The states of the projects with these slugs. */
@@ -288,41 +288,11 @@ where ${project.project_slug} in (select json_array_elements_text(${JSON.stringi
 order by ${pick(project, "project_slug", "project_id")}`;
 }
 
-/**
- * The last outcomes of each project, the oldest first, in one row each. Builds without a date count as the
- * oldest; they have a query of their own, so that the index gives the newest ones of the others.
- */
-function askForProjectStrips(
-  projectIds: readonly string[],
-): Asks<StripRow & { readonly project_id: string }> {
-  const build = relation("fact_builds");
-  const byId = sql`length(${build.build_id}) desc, ${build.build_id} desc`;
-  const newest = (isDated: SQL, order?: SQL) => sql`(
-      select ${pick(build, "build_id", "outcome", "triggered_at")} from ${build} as build
-      where build.${build.project_id} = shown.project_id and ${build.triggered_on} ${isDated}
-      order by ${order}${byId}
-      limit ${inline(ROW_STRIP_BUILDS)}
-    )`;
-  return ask`
-select shown.project_id, last.outcomes
-from ${shownProjects(projectIds)}
-cross join lateral (
-  select array_agg(outcome order by place desc) as outcomes
-  from (
-    select outcome, row_number() over (order by triggered_at desc nulls last, ${byId}) as place
-    from (${newest(sql`is not null`, sql`${build.triggered_on} desc, ${build.triggered_at} desc, `)}
-    union all ${newest(sql`is null`)}) as build
-  ) as newest
-  where place <= ${inline(ROW_STRIP_BUILDS)}
-) as last`;
-}
+/** The last outcomes of each project, the oldest first, in one row each. */
+const PROJECT_STRIPS = question<StripRow & { readonly project_id: string }>(
+  "project_strips",
+  import.meta.url,
+);
 
-/** The series that fail in each of these projects. */
-function askForFailing(projectIds: readonly string[]): Asks<FailingRow> {
-  return ask`
-select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
-from ${shownProjects(projectIds)}
-cross join lateral (
-  select * from ${failing} where ${failing.project_id} = shown.project_id limit 50
-) as failing`;
-}
+/** The series that fail in each of some projects. */
+const FAILING_IN_PROJECTS = question<FailingRow>("failing_in_projects", import.meta.url);

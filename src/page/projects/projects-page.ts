@@ -11,8 +11,8 @@ import {
   renderNoRows,
 } from "../parts/block.ts";
 import { type Build, findBuild } from "../parts/builds.ts";
-import type { Address, Drawing } from "../parts/document.ts";
-import type { PageMoment } from "../parts/freshness.ts";
+import type { Address, Draft, Drawing, Verdict } from "../parts/document.ts";
+import { mayBeGood, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import {
@@ -30,7 +30,14 @@ import {
   withQuery,
 } from "../parts/links.ts";
 import { ago, outcomeMark, outcomeSign, when } from "../parts/marks.ts";
-import { findMine, findNearestProjects, type Mine, renderMine } from "../parts/projects.ts";
+import {
+  findMine,
+  findNearestProjects,
+  type Mine,
+  maintainerHref,
+  mineWords,
+  renderMine,
+} from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
 import {
   askForCountedProjects,
@@ -54,18 +61,44 @@ import { findSearched } from "./searched.ts";
 const PATH = "/projects";
 const STATE_NAMES = Object.keys(STATES) as State[];
 
-/** The number of projects; and the build and the person of the name that was searched for. */
+/** The number of projects, or how those of a maintainer stand; and the build and the person of the name that was searched for. */
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
-  async draw({ list: [first] }, scope, _said, tx) {
+  async draw({ list: [first] }, scope, _said, tx): Promise<Draft> {
     const { now, choice } = scope;
-    const { q } = choice;
+    const { q, mine } = choice;
+    const count = countsOf(first);
     const build = q && (await findBuild(tx, q));
     const person = await findMine(tx, q);
-    return html`${renderHead("Projects", sayHowMany(countsOf(first), scope))}
-${build && renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
+    const hits = html`${build && renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
+    return mine === undefined
+      ? {
+          title: titleOf(choice),
+          main: html`${renderHead("Projects", sayHowMany(count, scope)?.join(" "))}
+${hits}`,
+        }
+      : { verdict: judgeMine(mine, count, scope), main: hits };
   },
 });
+
+/** How the projects of a maintainer stand, whatever is searched for among them. */
+function judgeMine(mine: Mine, count: Counts, scope: ProjectsScope): Verdict {
+  const say = sayHowMany(count, scope);
+  const title = `Projects of ${shorten(mine.maintainer, 60)}`;
+  if (say === undefined) return { title, look: "idle", sentence: mineWords(mine) };
+  const bad = (["main", "part", "unknown"] as const).flatMap((state) =>
+    count("all", state) === 0 ? [] : `${grouped(count("all", state))} ${STATES[state].which}`,
+  );
+  const fails = count("all", "main") + count("all", "part") > 0;
+  const look = fails ? "some" : bad.length === 0 && mayBeGood(scope) ? "good" : "idle";
+  const [sentence = "", ...evidence] = say;
+  return {
+    title: `${{ some: "✗ ", good: "✓ ", idle: "" }[look]}${title}`,
+    look,
+    sentence,
+    evidence: [bad.length > 0 && `${bad.join(", ")}.`, ...evidence].filter(Boolean).join(" "),
+  };
+}
 
 const projects = block({
   id: "projects",
@@ -104,7 +137,7 @@ ${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_
 
 /** A person of the name that was searched for. */
 const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section class="block hit" id="person">
-<p><a href="${withQuery(PATH, { maintainer })}">${foreign(maintainer, 60)}</a> maintains ${counted(ids?.length ?? 0, "project")}.</p>
+<p><a href="${maintainerHref(maintainer)}">${foreign(maintainer, 60)}</a> maintains ${counted(ids?.length ?? 0, "project")}.</p>
 </section>`;
 
 interface ProjectsScope extends PageMoment {
@@ -138,9 +171,9 @@ export function projectsPage({ query }: Address): Drawing {
     async draw(tx, moment) {
       const scope = await find(tx, moment);
       const { verdict, draw } = await drawBlocks(tx, PROJECTS, head, scope);
-      const main = html`${verdict}
+      const main = html`${verdict.main}
 ${await draw(undefined)}`;
-      return { title: titleOf(scope.choice), main, tab: PATH, searched: scope.choice.q };
+      return { ...verdict, main, tab: PATH, searched: scope.choice.q };
     },
   };
 }
@@ -163,23 +196,34 @@ const countsOf =
 const foundBy = ({ state }: ProjectsChoice, count: Counts): number =>
   state === undefined ? count("found") : isState(state) ? count("found", state) : 0;
 
-function sayHowMany(count: Counts, { isNow, at, now, freshness }: ProjectsScope): string | undefined {
+/** How many are good, of all or of all of a maintainer, and what that means; undefined where there are none. */
+function sayHowMany(
+  count: Counts,
+  { choice: { mine }, isNow, at, now, freshness }: ProjectsScope,
+): readonly [sentence: string, meaning?: string] | undefined {
   const all = count("all");
+  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
   if (all === 0) return undefined;
   if (freshness.uncounted.includes("build"))
-    return `${counted(all, "name")}; how each stands is not known, because this mirror holds no builds.`;
+    return [
+      `${counted(all, "name")}${whose}; how each stands is not known, because this mirror holds no builds.`,
+    ];
   const good = count("all", "good");
   const isOne = good === 1 || (good === 0 && all === 1);
   const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at.getTime(), now)}`];
-  const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}`;
-  return `${of} ${isOne ? one : many} good${then}. Good means that the last finished build of each version and format succeeded.`;
+  const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}${whose}`;
+  return [
+    `${of} ${isOne ? one : many} good${then}.`,
+    "Good means that the last finished build of each version and format succeeded.",
+  ];
 }
 
-function titleOf({ q, state }: ProjectsChoice): string {
-  const words = q === undefined ? "Projects" : `Projects like “${shorten(q, 60)}”`;
+function titleOf({ q, state, mine }: ProjectsChoice): string {
+  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
+  const words = `Projects${whose}${q === undefined ? "" : ` like “${shorten(q, 60)}”`}`;
   if (isState(state)) return `${words} ${STATES[state].which}`;
   if (state !== undefined) return `${words} that are “${shorten(state, 40)}”`;
-  return q === undefined ? "All projects" : words;
+  return q === undefined && mine === undefined ? "All projects" : words;
 }
 
 /** The choice as every link of the list keeps it. The usual order needs no word. */
@@ -217,10 +261,12 @@ ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun:
 /** Says why the list is empty, with links to go on by. A choice that leaves nothing says nothing about builds. */
 function renderNoMatch(scope: ProjectsScope, count: Counts, alike: readonly ProjectListRow[]) {
   const { choice } = scope;
-  const { q, state, page } = choice;
+  const { q, state, page, mine } = choice;
   const all = count("all");
   if (all === 0)
-    return renderNoRows("unknown", "No projects.", "The mirror has none that the service still has.");
+    return mine === undefined
+      ? renderNoRows("unknown", "No projects.", "The mirror has none that the service still has.")
+      : renderNoRows("no-match", "No project matches.", "That says nothing about builds.");
   const total = foundBy(choice, count);
   if (page > 1 && total > 0)
     return renderNoRows("no-match", "No such page.", `This choice has ${counted(total, "project")}.`, [
@@ -249,9 +295,10 @@ async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<Proje
   );
 }
 
-function waysOut({ q, state, sort, page }: ProjectsChoice, count: Counts): Link[] {
-  const { sort: kept } = keptBy({ q, state, sort, page });
-  const to = (choice: Query) => withQuery(PATH, { sort: kept, ...choice });
+function waysOut(choice: ProjectsChoice, count: Counts): Link[] {
+  const { q, state } = choice;
+  const { sort, maintainer } = keptBy(choice);
+  const to = (other: Query) => withQuery(PATH, { sort, maintainer, ...other });
   const known = isState(state) ? state : undefined;
   const nearest =
     state === undefined || known ? [] : nearestChoices(state, STATE_NAMES, (name) => STATES[name].label);

@@ -1,16 +1,22 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
-import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
-import { block, renderNoRows } from "../parts/block.ts";
+import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
-import { foreign, html, wholePercent } from "../parts/html.ts";
+import { foreign, html, type Markup, sentences, wholePercent } from "../parts/html.ts";
 import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
-import { askForKinds, type KindDay, kindsOf, noFailures, renderKindRows } from "../parts/kinds.ts";
+import {
+  askForKinds,
+  askForLate,
+  type KindDay,
+  kindsOf,
+  noFailures,
+  renderKindRows,
+} from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { dateOf, daysName, type Period, within } from "../parts/period.ts";
+import { daysName, dayText, within } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import {
   askForDays,
@@ -20,6 +26,7 @@ import {
   momentWithin,
   plainOf,
   type TrendsScope,
+  trendsQuestion,
 } from "./trends-scope.ts";
 
 const build = relation("fact_builds");
@@ -28,9 +35,10 @@ const build = relation("fact_builds");
 export const why = block({
   id: "why",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({ rows: askForKindsOf(scope), days: askForDays(scope) }),
-  draw({ rows, days }, { period, choice: { since, until }, now }) {
-    const kinds = kindsOf(rows, period);
+  asks: (scope: TrendsScope) => ({ ...askForKindsOf(scope), days: askForDays(scope) }),
+  file: (scope) => askForKindsOf(scope).kinds,
+  draw({ kinds: found, late, days }, { period, choice: { since, until }, now }) {
+    const kinds = kindsOf(found, period, late);
     const finished = finishedOf(days, period);
     return {
       title: "Why builds fail",
@@ -47,16 +55,13 @@ export const why = block({
   },
 });
 
-/** The failures of each day by kind. */
-export const askForKindsOf = ({ period, type }: TrendsScope): Asks<KindDay> =>
-  type === undefined
-    ? askForKinds(period)
-    : ask`
-select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
-from ${build}
-where ${build.failed} = 1 and ${within(build.triggered_on, period.start, period.last)} and ${build.type} = ${type}
-group by day, ${build.error_class}
-order by day, ${build.error_class}`;
+const KINDS_OF_FORMAT = trendsQuestion<KindDay>("kinds_of_format");
+
+/** The failures of each day by kind; `late` are those that are not compared, because a part of a day is. */
+export const askForKindsOf = (scope: TrendsScope) => ({
+  kinds: scope.type === undefined ? askForKinds(scope.period) : KINDS_OF_FORMAT(scope),
+  late: scope.type === undefined ? askForLate(scope.period, scope.at) : null,
+});
 
 /** A format with its counts of the period, and of the one before where that is asked for. */
 interface FormatRow extends Count {
@@ -128,20 +133,11 @@ function formatsAbout({ period, type }: TrendsScope): "both periods" | "the peri
 function askForFormats(scope: TrendsScope): Asks<FormatRow> {
   const about = formatsAbout(scope);
   if (about === "all time") return askFor("success_rate_by_type");
-  const { start, first, last } = scope.period;
-  const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
-  const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
-  return ask`
-select ${build.type},
-  count(${build.succeeded}) ${of} as finished,
-  sum(${build.succeeded}) ${of} as succeeded,
-  count(${build.succeeded}) ${before} as finished_before,
-  sum(${build.succeeded}) ${before} as succeeded_before
-from ${build}
-where ${within(build.triggered_on, about === "both periods" ? start : first, last)}
-group by ${build.type}
-order by finished desc, ${build.type}`;
+  const { start, first } = scope.period;
+  return FORMATS(scope, { from: dayText(about === "both periods" ? start : first) });
 }
+
+const FORMATS = trendsQuestion<FormatRow>("formats");
 
 const MOST_HOURS = 5;
 
@@ -152,27 +148,19 @@ export const platform = block({
   asks: (scope: TrendsScope) => ({
     rows: askForTrouble(scope),
     looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),
-    plain: askForPlain(scope.period),
+    plain: askForPlain(scope),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {
-    const of = plain.find(({ is_this_period }) => is_this_period);
     const lookedAt = countIn(looked, "looked_at");
     const hours = countIn(rows[0], "hours");
     const late = Math.min(period.days, LATE_DAYS);
     const days = late < period.days ? `the last ${late} days` : "these days";
-    const none = () =>
-      lookedAt === 0
-        ? renderNoRows(
-            "unknown",
-            "Not known.",
-            `In no hour of ${days} did eight projects or more build, which it takes to tell.`,
-          )
-        : renderNoRows(
-            "none",
-            "None found.",
-            `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${days} enough projects built to tell, ` +
-              "and in none of the period did far more of them fail than usual.",
-          );
+    const enough = `of the ${grouped(late * 24)} hours of ${days} had eight projects that built, which it takes to tell.`;
+    const without = plainWords(
+      plain.find(({ is_this_period }) => is_this_period),
+      hours,
+    );
+    const ofAll = type === undefined ? "" : "Of all formats: these figures ignore the format.";
     const found = rows.map(({ hour, projects, projects_failing, projects_expected }) => ({
       name: html`${mark("bad", "trouble")} ${momentTag(hour, now)}`,
       figure: `${grouped(projects_failing)} of ${counted(projects, "project")} failed`,
@@ -182,21 +170,25 @@ export const platform = block({
     return {
       title: "Trouble of the platform",
       ...(hours > 0 && { count: counted(hours, "hour") }),
-      ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
-      body: html`${hours === 0 ? none() : renderRows(found, more)}
-${of !== undefined && of.finished_without_platform > 0 && html`<p class="more">${plainWords(of, hours)}</p>`}`,
+      note: ofAll,
+      empty: hours === 0 && [
+        lookedAt === 0 ? "unknown" : "none",
+        lookedAt === 0 ? "Not known." : "None found.",
+        sentences(`${lookedAt === 0 ? "None" : grouped(lookedAt)} ${enough}`, without, ofAll),
+      ],
+      body: html`${renderRows(found, more)}
+${without && html`<p class="more">${without}</p>`}`,
     };
   },
 });
 
-/** The rate without the platform's own errors, beside that with them. */
-function plainWords(all: PlainRow, hours: number) {
+/** The rate without the platform's own errors, beside that with them; nothing where there was none. */
+function plainWords(all: PlainRow | undefined, hours: number): Markup | "" {
+  const left = countIn(all, "finished") - countIn(all, "finished_without_platform");
+  if (!all?.finished_without_platform || left === 0) return "";
   const kept: Count = { succeeded: all.succeeded_without_platform, finished: all.finished_without_platform };
-  const left = all.finished - all.finished_without_platform;
-  return left === 0
-    ? `Of ${counted(all.finished, "finished build")} none failed of an error that is the platform's own.`
-    : html`Without ${hours > 0 && "such hours and "}the platform's own errors, ${counted(left, "build")} fewer,
-      <b>${shareWords(kept)}</b> succeeded, with them ${shareWords(all)}.`;
+  return html`Without ${hours > 0 && "such hours and "}the platform's own errors, ${counted(left, "build")} fewer,
+    <b>${shareWords(kept)}</b> succeeded, with them ${shareWords(all)}.`;
 }
 
 interface PlainRow {
@@ -207,7 +199,7 @@ interface PlainRow {
   readonly succeeded_without_platform: number;
 }
 
-const askForPlain = (period: Period): Asks<PlainRow> => ask`${plainOf(period)}`;
+const askForPlain = (scope: TrendsScope): Asks<PlainRow> => ask`${plainOf(scope)}`;
 
 /** The hours with trouble of the period. */
 export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>

@@ -1,7 +1,6 @@
 /** A period beside the one before it: the verdict of trends, and the figures that speak for it. */
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, relation, where } from "../../report/ask.ts";
 import { type Asks, countIn } from "../parts/answers.ts";
 import { block, part } from "../parts/block.ts";
 import {
@@ -26,35 +25,45 @@ import {
 import type { Verdict } from "../parts/document.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
-import { dateOf, daysName, lengthWords } from "../parts/period.ts";
+import { daysName, endOfBefore, lengthWords, partWords } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import { askForKindsOf, askForTrouble } from "./breakdown.ts";
-import { askForDays, CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
+import {
+  askForDays,
+  CHOSEN,
+  daysAndTurns,
+  plainOf,
+  type TrendsScope,
+  trendsQuestion,
+} from "./trends-scope.ts";
 
-const streak = relation("streaks");
 const MOST_KINDS = 2;
 
 /** The rate against that of the period before, and the changes of the kinds of error. */
 export const trendsVerdict = part({
   asks: (scope: TrendsScope) => ({
     days: askForDays(scope),
-    kinds: askForKindsOf(scope),
+    ...askForKindsOf(scope),
     incidents: askForTrouble(scope),
   }),
-  draw({ days, kinds, incidents: [incident] }, { period, type, now }): Verdict {
+  draw({ days, kinds, late, incidents: [incident] }, scope): Verdict {
+    const { period, type, now, at, service } = scope;
     const whole = outcomesOf(days, period) ?? NO_BUILDS;
     const before = outcomesOf(days, period.before);
     const of = type === undefined ? "" : `${shorten(type, 24)} `;
-    const length = period.days === 1 ? daysName(period, now) : lengthWords(period.days);
+    const named = daysName(period, now);
+    // A picture of this sentence, on a slide, has no header above it.
+    const there = service == null ? named : `${named} at ${shorten(service, 60)}`;
     if (whole.finished === 0)
       return {
-        title: "Trends: no finished build",
+        title: `${named}: no ${of}build has finished`,
         look: "idle",
-        sentence: `No ${of}build of ${length} has finished, so there is no rate.`,
+        sentence: `No ${of}build of ${there} has finished, so there is no rate.`,
         evidence: `${counted(whole.builds, "build")} triggered.`,
       };
     const rate = shareWords(whole);
-    const start = `${rate} of the ${of}builds of ${length} succeeded`;
+    const title = `${named}: ${rate}${of && ` of the ${of}builds`} succeeded`;
+    const start = `${rate} of the ${of}builds of ${there} succeeded`;
     const events = [
       ...worstWords(outcomesBySpan(days, period), whole, now),
       ...troubleWords(countIn(incident, "hours")),
@@ -62,7 +71,7 @@ export const trendsVerdict = part({
     const difference = before && differenceOf(whole, before);
     if (before === null || difference === null)
       return {
-        title: `Trends: ${rate} succeeded`,
+        title,
         look: "idle",
         mark: { kind: "flat", word: "Nothing to compare it with" },
         sentence: `${start}: ${grouped(whole.succeeded)} of ${grouped(whole.finished)}.`,
@@ -72,31 +81,43 @@ export const trendsVerdict = part({
         ].join(" "),
       };
     const { by, low, high, isChance } = difference;
-    const isBetter = by > 0;
-    const beforeLength =
-      period.days === 1 ? "on the day before" : `in the ${lengthWords(period.days)} before`;
+    const { sign, than, ...look } = isChance ? SAME : by > 0 ? BETTER : WORSE;
+    const then = period.days === 1 ? "on the day before" : `in the ${lengthWords(period.days)} before`;
     const range = `between ${points(low)} and ${points(high)}`;
     return {
-      ...(isChance
-        ? {
-            title: `Trends: ${rate} succeeded`,
-            look: "idle",
-            mark: { kind: "flat", word: "No change" },
-          }
-        : {
-            title: `${isBetter ? "↑" : "↓"} ${rate} succeeded · Trends`,
-            look: isBetter ? "good" : "some",
-            mark: isBetter ? { kind: "good", word: "Better" } : { kind: "bad2", word: "Worse" },
-          }),
-      sentence: `${start}, ${isChance ? "about as many as" : isBetter ? "more than" : "fewer than"} ${beforeLength} (${shareWords(before)}).`,
+      ...look,
+      title: `${sign}${title}, ${isChance ? "as" : than} ${then}`,
+      sentence: `${start}, ${than} ${then} (${shareWords(before)}).`,
       evidence: [
         `${points(by)} points, ${isChance ? `${range} if chance is allowed for` : `surely ${range}: more than chance`}.`,
-        changeWords(kindsOf(kinds, period), finishedOf(days, period), isChance),
+        changeWords(kindsOf(kinds, period, late), finishedOf(days, period), isChance),
         ...events,
-      ].join(" "),
+        partWords(period, at, now) ?? [],
+      ]
+        .flat()
+        .join(" "),
     };
   },
 });
+
+const SAME = {
+  look: "idle",
+  mark: { kind: "flat", word: "No change" },
+  sign: "",
+  than: "about as many as",
+} as const;
+const BETTER = {
+  look: "good",
+  mark: { kind: "good", word: "Better" },
+  sign: "↑ ",
+  than: "more than",
+} as const;
+const WORSE = {
+  look: "some",
+  mark: { kind: "bad2", word: "Worse" },
+  sign: "↓ ",
+  than: "fewer than",
+} as const;
 
 function changeWords(kinds: readonly Kind[], finished: BothPeriods, isChance: boolean): string {
   const by = ({ now, before }: Kind) => now / finished.now - before / finished.before;
@@ -148,7 +169,7 @@ export const compare = block({
   id: "compare",
   narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForPeriods(scope) }),
-  draw({ rows }, { period, type, now }) {
+  draw({ rows }, { period, type, now, at }) {
     const [these, those] = [true, false].map((is) => rows.find((row) => row.is_this_period === is));
     const isKnown = period.before !== null && those !== undefined && those.finished !== null;
     const rate = (name: string, countOf: (row: PeriodRow | undefined) => Count): Measure => {
@@ -209,9 +230,9 @@ export const compare = block({
           ];
     return {
       title: isKnown ? "This period and the one before" : "This period",
-      ...(!isKnown && {
-        note: "The mirror does not know builds of all of the days before, so there is nothing to compare it with.",
-      }),
+      note: isKnown
+        ? partWords(period, at, now)
+        : "The mirror does not know builds of all of the days before, so there is nothing to compare it with.",
       body: renderListTable({
         caption: "This period and the one before",
         columns: [...columns, ...ofBefore],
@@ -247,35 +268,20 @@ interface PeriodRow {
   readonly of_these_fixed_within_a_day: number | null;
 }
 
-function askForPeriods(scope: TrendsScope): Asks<PeriodRow> {
-  const { period, type } = scope;
-  const { start, first, last } = period;
-  const count = (column: string) => sql.raw(`sum(${column}) as ${column}`);
-  const counts = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck", "cancelled"];
-  const withoutPlatform = sql`
+const BOTH_PERIODS = trendsQuestion<PeriodRow>("both_periods");
+
+/** The platform's trouble is known by whole hours and days, so it is not left out of parts of them. */
+const askForPeriods = (scope: TrendsScope): Asks<PeriodRow> =>
+  BOTH_PERIODS(scope, {
+    days: daysAndTurns(scope),
+    without_platform:
+      scope.type === undefined &&
+      endOfBefore(scope.period, scope.at) === null &&
+      sql`
 left join (
   select is_this_period, finished_without_platform, succeeded_without_platform
   from (
-${plainOf(period)}
+${plainOf(scope)}
   ) as plain
-) as plain using (is_this_period)`;
-  // A break on the last day of each period has not had a day yet, and a series that never worked did not break.
-  return ask`
-select *
-from (
-  select day >= ${dateOf(first)} as is_this_period, min(day) as first_day, max(day) as last_day,
-    ${sql.join(counts.map(count), sql`, `)}, coalesce(sum(broke), 0) as broke, coalesce(sum(fixed), 0) as fixed
-  from ${daysAndTurns(scope)}
-  group by is_this_period
-) as counts${type === undefined ? withoutPlatform : undefined}
-left join (
-  select is_this_period, broke as broke_a_day_before_the_end, fixed as of_these_fixed_within_a_day
-  from (
-select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
-  count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
-from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), streak.worked_before, type !== undefined && sql`${streak.type} = ${type}`)}
-group by is_this_period
-  ) as quick
-) as quick using (is_this_period)
-order by is_this_period desc`;
-}
+) as plain using (is_this_period)`,
+  });

@@ -22,6 +22,7 @@ import {
   drawPlot,
   keyEntry,
   levelLine,
+  notZero,
   renderKey,
   spanNoun,
   swatch,
@@ -68,6 +69,7 @@ export const days = block({
     const noun = spanNoun(spans);
     const isByDay = noun === "day";
     const a = noun === "28 days" ? noun : `a ${noun}`;
+    const floor = rateFloor(spans);
     const columns: Column<DaysSpan>[] = [
       { head: isByDay ? "Day" : "Days", cell: (span) => nameOf(span, now) },
       numberColumn("Succeeded", ({ outcomes }) => outcomes?.succeeded ?? 0),
@@ -89,13 +91,13 @@ export const days = block({
           ? "The mirror does not know all of the days before, so they are not here."
           : "The period before is paler, left of the line."
       }${isByDay ? "" : ` Each mark is ${a}, so that they do not run together.`}`,
-      body: html`<div class="charts${spans.length < 8 && " few"}"><h3 class="sub">Share of finished builds that succeeded</h3>
+      body: html`<div class="charts${spans.length < 8 && " few"}"><h3 class="sub">Share of finished builds that succeeded${floor > 0 && `; the axis begins at ${wholePercent(floor)}`}</h3>
 ${drawRate(facts)}
 <h3 class="sub">Builds${!isByDay && " a day"}</h3>
 ${drawVolume(facts)}
 <h3 class="sub">${brokenWords(type)}, upwards, and that were fixed, downwards${!isByDay && ", a day"}</h3>
 ${drawTurns(facts)}</div>
-${renderDaysKey(noun === "28 days" ? "span" : noun, rateFloor(spans))}
+${renderDaysKey(noun === "28 days" ? "span" : noun)}
 ${renderFoldTable({
   columns,
   rows: spans.toReversed(),
@@ -108,7 +110,7 @@ ${renderFoldTable({
 const nameOf = (span: DaysSpan, now: Date): Markup =>
   html`${daysName(span, now)}${span.outcomes?.isComplete === false && html` <small class="quiet">not complete</small>`}`;
 
-const renderDaysKey = (noun: string, floor: number): Markup =>
+const renderDaysKey = (noun: string): Markup =>
   renderKey([
     keyEntry(
       [26, 14],
@@ -125,7 +127,6 @@ const renderDaysKey = (noun: string, floor: number): Markup =>
     swatch("bad", "failed, broke"),
     swatch("unfinished", "not finished"),
     swatch("cancelled", "cancelled"),
-    floor > 0 && html`<span>The axis of the rate begins at ${wholePercent(floor)}.</span>`,
   ]);
 
 /** The first rate of the axis: a whole tenth below everything that is drawn. */
@@ -153,7 +154,10 @@ function drawRate(facts: DaysFacts): Markup {
   return drawPlot({
     height: HEIGHT,
     told: tell(points, worst, now),
-    labels: ticks.map((tick) => ({ y: y(tick), words: wholePercent(tick) })),
+    labels: [
+      ...ticks.map((tick) => ({ y: y(tick), words: wholePercent(tick) })),
+      ...(floor > 0 ? [notZero(BOTTOM)] : []),
+    ],
     body: html`${levelLine(BOTTOM, "base")}${ticks.map((tick) => tick > floor && levelLine(y(tick)))}
 ${drawCut(cut, BOTTOM)}
 ${points.map(

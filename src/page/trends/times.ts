@@ -1,13 +1,10 @@
 /** Lengths of time, each between two bounds: how long builds take, wait and work; and how many are open at once. */
-import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, pick, relation } from "../../report/ask.ts";
-import { type Asks, countIn, sumIn } from "../parts/answers.ts";
+import { countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import {
   type Bound,
   boundList,
-  isKnownTime,
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
@@ -15,14 +12,12 @@ import {
   timedRows,
   timesScale,
 } from "../parts/bounds.ts";
-import { drawBars, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
+import { drawBars, notZero, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
-import { dayNumber, daysName, rowsIn, within } from "../parts/period.ts";
+import { dayNumber, daysName, rowsIn } from "../parts/period.ts";
 import { renderFoldTable } from "../parts/tables.ts";
-import { CHOSEN, lateOf, momentWithin, type TrendsScope } from "./trends-scope.ts";
+import { CHOSEN, lateOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
-const build = relation("fact_builds");
-const SHOWN_BUILDS = 12;
 /** Builds of fewer days are shown one by one. */
 const FEWEST_DAYS = 3;
 
@@ -41,30 +36,14 @@ interface TookRow extends KnownRow {
   readonly took_p90_most: number;
 }
 
+const DURATIONS = trendsQuestion<TookRow>("durations");
+const TIMED_BUILDS = trendsQuestion<TimedBuild>("timed_builds");
+
 /** The durations of builds, day by day, or of each build where those are few. */
 export const durations = block({
   id: "durations",
   narrowedBy: CHOSEN,
-  asks(scope: TrendsScope): { rows: Asks<TookRow>; timed: Asks<TimedBuild> } {
-    const isFinished = sql`${build.duration_s_min} is not null
-  and ${isLate(scope)}`;
-    return {
-      // By day; the row without a day is about all of them.
-      rows: ask`
-select ${build.triggered_on} as day, count(*) as finished, count(*) filter (where ${isTimed}) as known,
-  ${percentiles("took", build.duration_s_min, build.duration_s_max, isTimed)}
-from ${build}
-where ${isFinished}
-group by grouping sets ((day), ())
-order by day nulls first`,
-      timed: ask`
-select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
-from ${build}
-where ${isFinished} and ${isTimed}
-order by ${build.triggered_at} desc, ${build.build_id}
-limit ${inline(SHOWN_BUILDS)}`,
-    };
-  },
+  asks: (scope: TrendsScope) => ({ rows: DURATIONS(scope), timed: TIMED_BUILDS(scope) }),
   draw({ rows, timed }, { period, now }) {
     const whole = rows.find(({ day }) => day === null);
     const days = rows.flatMap((row) => (row.day === null || row.known === 0 ? [] : toTookSpan(row, row.day)));
@@ -94,12 +73,6 @@ const boundsOf = (row: TookRow) => ({
   half: { least: row.took_p50_least, most: row.took_p50_most },
   ninth: { least: row.took_p90_least, most: row.took_p90_most },
 });
-
-const isTimed = isKnownTime(build.duration_s_min, build.duration_s_max);
-
-/** That a build is of the last days of the period, and of the chosen format. */
-const isLate = ({ period, type }: TrendsScope): SQL =>
-  sql`${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
 
 const renderTimed = (timed: readonly TimedBuild[], known: number): Markup =>
   html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
@@ -145,6 +118,7 @@ function drawDurations(days: readonly TookSpan[], now: Date): Markup {
     height: BASE + 26,
     told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
     ticks: ticks.map(({ s, words }) => ({ y: y(s), words })),
+    labels: [notZero(BASE)],
     spans: days,
     bars(day) {
       const [low, high] = [y(day.least), y(day.most)];
@@ -171,21 +145,13 @@ interface PhaseRow extends KnownRow {
   readonly building_p90_most: number;
 }
 
+const PHASES = trendsQuestion<PhaseRow>("phases");
+
 /** The time that builds waited, and the time that they worked, where both are known. */
 export const phases = block({
   id: "phases",
   narrowedBy: CHOSEN,
-  asks(scope: TrendsScope): { rows: Asks<PhaseRow> } {
-    const isKnown = sql`${isWaitKnown} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
-    return {
-      rows: ask`
-select count(${build.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
-  ${percentiles("queued", build.queued_s_min, build.queued_s_max, isKnown)},
-  ${percentiles("building", build.building_s_min, build.building_s_max, isKnown)}
-from ${build}
-where ${isLate(scope)}`,
-    };
-  },
+  asks: (scope: TrendsScope) => ({ rows: PHASES(scope) }),
   draw: ({ rows }, { period, now }) => ({
     title: "Waiting and working",
     count: daysName(lateOf(period), now),
@@ -202,28 +168,19 @@ where ${isLate(scope)}`,
   }),
 });
 
-const isWaitKnown = isKnownTime(build.queued_s_min, build.queued_s_max);
-
 interface WaitRow extends KnownRow {
   readonly hour: number;
   readonly queued_p50_least: number;
   readonly queued_p50_most: number;
 }
 
+const WAITS_BY_HOUR = trendsQuestion<WaitRow>("waits_by_hour");
+
 /** The wait of half of the builds, by the hour of the day in which they were triggered. */
 export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope): { rows: Asks<WaitRow> } => ({
-    rows: ask`
-select extract(hour from ${build.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
-  count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", build.queued_s_min, build.queued_s_max, isWaitKnown)}
-from ${build}
-where ${build.building_s_min} is not null
-  and ${isLate(scope)}
-group by hour
-order by hour`,
-  }),
+  asks: (scope: TrendsScope) => ({ rows: WAITS_BY_HOUR(scope) }),
   draw: ({ rows }, { period, now }) => ({
     title: "Waiting by hour of the day",
     count: `${daysName(lateOf(period), now)}, UTC`,
@@ -253,7 +210,7 @@ ${KEY}`,
   };
 }
 
-const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+const UNWATCHED = html`nobody looked meanwhile. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
 
 /** The number of builds in the figures, of all that finished; a command where those are few. */
@@ -269,18 +226,9 @@ const unknown = (finished: number): { readonly empty: Empty } => ({
     "Not known.",
     finished === 0
       ? "No build of these days has finished."
-      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+      : html`Of ${counted(finished, "finished build")} no time is known to within ${KNOWN_WITHIN}: that takes <code>docmirror watch</code>.`,
   ],
 });
-
-/** Both bounds of a time of builds that is known, as percentiles: the percentile of a bound is a bound of the percentile. */
-function percentiles(name: string, least: SQL, most: SQL, isKnown: SQL): SQL {
-  const of = (bound: SQL, share: number) =>
-    sql`percentile_cont(${inline(share)}) within group (order by ${bound}) filter (where ${isKnown})`;
-  const both = (word: string, share: number) =>
-    sql`${of(least, share)} as ${sql.raw(`${name}_${word}_least`)},\n  ${of(most, share)} as ${sql.raw(`${name}_${word}_most`)}`;
-  return sql`${both("p50", 0.5)},\n  ${both("p90", 0.9)}`;
-}
 
 /** A length of time between two bounds in words: `1 to 3 min`, `at most 2 h`. */
 function durationWords({ least, most }: Bound): string {
@@ -303,8 +251,6 @@ export function lengthOf(seconds: number): string {
 const two = (large: number, unit: string, small: number, smallUnit: string): string =>
   `${large}\u00a0${unit}${small === 0 ? "" : ` ${small}\u00a0${smallUnit}`}`;
 
-const open = relation("backlog");
-
 /** The number of hours of a day that are known, and that of the builds open at once in the fullest of them. */
 interface OpenRow {
   readonly day: string;
@@ -314,24 +260,14 @@ interface OpenRow {
   readonly open_max: number | null;
 }
 
+const OPEN_AT_ONCE = trendsQuestion<OpenRow>("open_at_once");
 const [OPEN_TOP, OPEN_BASE] = [6, 72];
 
 /** The most builds that were open at once, day by day, in the hours in which that is known. */
 export const backlog = block({
   id: "backlog",
   narrowedBy: CHOSEN,
-  asks({ period: { first, last } }: TrendsScope): { rows: Asks<OpenRow> } {
-    const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
-    return {
-      rows: ask`
-select (${open.hour} at time zone 'UTC')::date as day, count(*) as hours, count(*) ${isKnown} as known,
-  max(${open.open_min}) ${isKnown} as open_min, max(${open.open_max}) ${isKnown} as open_max
-from ${open}
-where ${momentWithin(open.hour, first, last)} and ${open.is_covered}
-group by day
-order by day`,
-    };
-  },
+  asks: (scope: TrendsScope) => ({ rows: OPEN_AT_ONCE(scope) }),
   draw({ rows }, { period, type, now }) {
     const [hours, known] = [sumIn(rows, "hours"), sumIn(rows, "known")];
     const days = rows.filter((row) => row.known > 0);

@@ -69,12 +69,11 @@ export function trendsPage({ query }: Address): Drawing {
 }
 
 /** One format has no more days than it can be asked for. */
-const scopeOf = (choice: TrendsChoice, chosen: Period, { now }: PageMoment): TrendsScope => ({
-  choice,
-  type: choice.type,
-  period: choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS),
-  now,
-});
+function scopeOf(choice: TrendsChoice, chosen: Period, { now, at, freshness }: PageMoment): TrendsScope {
+  const period = choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
+  const { service } = freshness;
+  return { choice, type: choice.type, period, now, at, service };
+}
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {
   const { type } = choice;

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, pick, relation } from "../../report/ask.ts";
-import type { Asks } from "../parts/answers.ts";
+import { ask, inline } from "../../report/ask.ts";
+import { type Asks, piece, question } from "../parts/answers.ts";
+import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { OutcomesRow } from "../parts/changes.ts";
-import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
+import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
   /** A type of builds. */
@@ -16,6 +17,10 @@ export interface TrendsScope {
   readonly type: string | undefined;
   readonly period: Period;
   readonly now: Date;
+  /** The last look at the builds. */
+  readonly at: Date;
+  /** The host of the service, or `demo`; null where it is not known. */
+  readonly service: string | null;
 }
 
 /** The parameters that narrow the files of most blocks. */
@@ -31,11 +36,33 @@ export const lateOf = (period: Period): Period => ({
   first: Math.max(period.first, period.last - LATE_DAYS + 1),
 });
 
-const build = relation("fact_builds");
-const daily = relation("success_rate_daily");
-const plain = relation("success_rate_without_platform");
-const streak = relation("streaks");
-const turn = relation("broke_daily");
+/** What the files of these questions have places for. Days are the first and the last of the period, and `start` that of both periods. */
+function placesOf({ period, type, at }: TrendsScope) {
+  const { start, first, last } = period;
+  const end = endOfBefore(period, at);
+  const early = (column: string) =>
+    end === null
+      ? undefined
+      : sql`and (${sql.raw(column)} <= ${end.toISOString()}::timestamptz or ${sql.raw(column)} >= ${dateOf(first)})`;
+  return {
+    start: dayText(start),
+    first: dayText(first),
+    last: dayText(last),
+    after: dayText(last + 1),
+    late: dayText(lateOf(period).first),
+    near: inline(KNOWN_WITHIN_S),
+    of_type: type === undefined ? undefined : sql`and type = ${type}`,
+    early: early("triggered_at"),
+    early_broke: early("broke_at"),
+    early_fixed: early("recovered_at"),
+  };
+}
+
+/** A question about a period, from its file; `more` are the places that only it has. */
+export function trendsQuestion<R>(name: string) {
+  const write = question<R>(name, import.meta.url);
+  return (scope: TrendsScope, more = {}): Asks<R> => write({ ...placesOf(scope), ...more });
+}
 
 /** A day with its outcomes, and how many versions and formats broke and were fixed. */
 type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
@@ -50,60 +77,31 @@ order by day`;
 export const momentWithin = (column: SQL, first: number, last: number): SQL =>
   sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
 
-function daysOf({ period: { start, last }, type }: TrendsScope): SQL {
-  if (type === undefined)
-    return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "cancelled", "is_complete")}
-from ${daily}
-where ${within(daily.day, start, last)}`;
-  const covered = relation("success_rate_daily", "daily");
-  return sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
-  coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
-  coalesce(of_type.builds - of_type.finished - of_type.cancelled, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck,
-  coalesce(of_type.cancelled, 0) as cancelled, ${covered.is_complete}
-from ${covered}
-left join (
-  select ${build.triggered_on} as day, count(*) as builds, count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded,
-    sum(${build.failed}) as failed, count(*) filter (where ${build.outcome} = 'stuck') as stuck,
-    count(*) filter (where ${build.outcome} = 'cancelled') as cancelled
-  from ${build}
-  where ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
-  group by day
-) as of_type using (${daily.day})
-where ${within(daily.day, start, last)} and ${covered.is_covered}`;
-}
+const DAYS_OF_ALL = piece("days_of_all", import.meta.url);
+const DAYS_COUNTED = piece("days_counted", import.meta.url);
+const TURNS_OF_ALL = piece("turns_of_all", import.meta.url);
+const TURNS_COUNTED = piece("turns_counted", import.meta.url);
+const WITHOUT_PLATFORM = piece("rates_without_platform", import.meta.url);
 
-function turnsOf({ period: { start, last }, type }: TrendsScope): SQL {
-  if (type === undefined)
-    return sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}
-from ${turn}
-where ${within(turn.day, start, last)}`;
-  return sql`select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
-from (
-  select (${streak.broke_at} at time zone 'UTC')::date as day, 'broke' as turn
-  from ${streak}
-  where ${streak.type} = ${type} and ${momentWithin(streak.broke_at, start, last)}
-  union all
-  select (${streak.recovered_at} at time zone 'UTC')::date, 'fixed'
-  from ${streak}
-  where ${streak.type} = ${type} and ${momentWithin(streak.recovered_at, start, last)}
-) as turned
-group by day`;
+/** Days as the reports have them; counted build by build for one format, or where a day counts in part. */
+function eitherOf(whole: typeof DAYS_OF_ALL, counted: typeof DAYS_OF_ALL, scope: TrendsScope): SQL {
+  const places = placesOf(scope);
+  if (scope.type !== undefined) return counted(places);
+  if (endOfBefore(scope.period, scope.at) === null) return whole(places);
+  const { first } = scope.period;
+  const day = dayText(first - 1);
+  const part = { ...places, start: day, last: day, after: places.first, had_worked: sql`and worked_before` };
+  return sql`${whole({ ...places, others: sql`and day <> ${dateOf(first - 1)}` })}
+union all
+${counted(part)}`;
 }
 
 /** The rates without what is the platform's own fault, of the period and the one before it. */
-export function plainOf({ start, first, last }: Period): SQL {
-  return sql`select ${plain.day} >= ${dateOf(first)} as is_this_period,
-  sum(${plain.finished}) as finished, sum(${plain.succeeded}) as succeeded,
-  sum(${plain.finished_without_platform}) as finished_without_platform,
-  sum(${plain.succeeded_without_platform}) as succeeded_without_platform
-from ${plain}
-where ${within(plain.day, start, last)}
-group by is_this_period`;
-}
+export const plainOf = (scope: TrendsScope): SQL => WITHOUT_PLATFORM(placesOf(scope));
 
 export const daysAndTurns = (scope: TrendsScope): SQL => sql`(
-${daysOf(scope)}
+${eitherOf(DAYS_OF_ALL, DAYS_COUNTED, scope)}
 ) as days
 left join (
-${turnsOf(scope)}
+${eitherOf(TURNS_OF_ALL, TURNS_COUNTED, scope)}
 ) as turns using (day)`;

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, relation, where } from "../../report/ask.ts";
+import { askFor, inline, onPage } from "../../report/ask.ts";
 import { type Asks, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { points } from "../parts/changes.ts";
@@ -10,9 +10,8 @@ import { icon } from "../parts/marks.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { renderRows } from "../parts/tables.ts";
 import { lengthOf } from "./times.ts";
-import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+import { CHOSEN, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
-const series = relation("instability");
 const MOST_ROWS = 5;
 
 interface FlakyRow {
@@ -26,17 +25,13 @@ interface FlakyRow {
   readonly series: number;
 }
 
+const FLAKY = trendsQuestion<FlakyRow>("flaky");
+
 /** Versions and formats whose results change more often than chance explains. */
 export const flaky = block({
   id: "flaky",
   narrowedBy: { type: null },
-  asks: ({ type }: TrendsScope): { rows: Asks<FlakyRow> } => ({
-    rows: ask`
-select ${pick(series, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")}${onPage`,
-  count(*) over () as series`}
-from ${series}${where(sql`${series.is_flaky}`, type !== undefined && sql`${series.type} = ${type}`)}
-order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slug", "version_slug", "type")}${onPage`\nlimit ${inline(MOST_ROWS)}`}`,
-  }),
+  asks: (scope: TrendsScope) => ({ rows: FLAKY(scope) }),
   draw({ rows }) {
     const all = countIn(rows[0], "series");
     return {
@@ -46,7 +41,7 @@ order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slu
       empty: all === 0 && [
         "unknown",
         "None stands out.",
-        "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
+        "No version and format changes more often than chance explains. With few builds none could.",
       ],
       body: renderRows(
         rows.map((row) => ({
@@ -84,7 +79,7 @@ export const regressions = block({
     empty: rows.length === 0 && [
       "unknown",
       "None is known.",
-      "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
+      "No project with 20 finished builds in the last 7 days and the 28 before is surely worse.",
     ],
     body: renderRows(
       rows.map((row) => ({
@@ -100,7 +95,6 @@ export const regressions = block({
   }),
 });
 
-const repair = relation("time_to_recover");
 const MOST_MONTHS = 6;
 
 interface RepairRow {
@@ -112,17 +106,17 @@ interface RepairRow {
   readonly closed_median_hours: number | null;
 }
 
+const REPAIRS = trendsQuestion<RepairRow>("repairs");
+
 /** The time until breaks are fixed, by the month in which they came. */
 export const repairs = block({
   id: "repairs",
   narrowedBy: CHOSEN,
-  asks: ({ period, type }: TrendsScope): { rows: Asks<RepairRow> } => ({
-    rows: ask`
-select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
-from ${repair}
-where ${repair.project_id} is null and ${repair.type} ${type === undefined ? sql`is null` : sql`= ${type}`}
-  and ${repair.month} in ${monthsOf(period)}
-order by ${repair.month} desc`,
+  asks: (scope: TrendsScope) => ({
+    rows: REPAIRS(scope, {
+      of_all_or_type: scope.type === undefined ? sql`is null` : sql`= ${scope.type}`,
+      months: monthsOf(scope.period),
+    }),
   }),
   draw({ rows }) {
     const within = (hours: number | null, words: (length: string) => string) =>

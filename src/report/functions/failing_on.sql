@@ -17,4 +17,4 @@ AS $$
     AND (streak.is_open OR streak.recovered_at >= ended.at)
     AND coalesce(project.deleted_at >= ended.at, true) AND coalesce(version.deleted_at >= ended.at, true)
 $$;
-COMMENT ON FUNCTION report.failing_on(date) IS 'What failed at the end of a UTC day? One row per series whose last build triggered until then failed, by the results that are known now, without projects and versions that were deleted by then.';
+COMMENT ON FUNCTION report.failing_on(date) IS 'What failed at the end of a UTC day? One row per series whose last build triggered until then failed, by the results that are known now, without projects and versions that were deleted by then. Of a day that no sync has covered it has what was known last, so count only days with is_covered in success_rate_daily.';

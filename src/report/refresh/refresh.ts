@@ -51,6 +51,8 @@ export interface RefreshOptions extends RefreshSettings {
   reclassify?: boolean;
   /** Compares all facts with their builds. @default when a sync has ended, once in 20 hours */
   check?: boolean;
+  /** Somebody reads the expensive answers now: no part of the time is too much for them. @default false */
+  expensive?: boolean;
   /** Cancels the refresh; nothing is changed then. */
   signal?: AbortSignal;
   log?: Logger;
@@ -93,10 +95,15 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
   });
 }
 
-/** Says that runs have ended, or definitions changed, since the answers were computed, or that they never were. */
-export async function isReportBehind(sql: Sql): Promise<boolean> {
-  const { run_id, last_run_id, is_redefined } = await readState(sql);
-  return run_id !== last_run_id || is_redefined;
+/**
+ * Says that runs have ended, or definitions changed, since the answers were computed, or that they never were; with `expensive`, also
+ * that what the expensive ones read has changed since these were.
+ */
+export async function isReportBehind(sql: Sql, { expensive = false } = {}): Promise<boolean> {
+  const state = await readState(sql);
+  return (
+    state.run_id !== state.last_run_id || state.is_redefined || (expensive && state.are_expensive_behind)
+  );
 }
 
 /**
@@ -123,7 +130,12 @@ export async function mayRefresh(sql: Sql): Promise<boolean> {
 /** What a refresh would store now, and what the last one stored: nulls before the first one. */
 interface RefreshState
   extends Record<
-    "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
+    | "is_redefined"
+    | "are_expensive_behind"
+    | "are_expensive_due"
+    | "is_check_due"
+    | "is_ahead_over"
+    | "is_calendar_over",
     boolean
   > {
   definition: string;
@@ -148,7 +160,7 @@ async function readState(sql: AnySql): Promise<RefreshState> {
 
 async function refresh(
   tx: TransactionSql,
-  { keepsSettings = false, reclassify = false, check, ...given }: RefreshOptions,
+  { keepsSettings = false, reclassify = false, expensive = false, check, ...given }: RefreshOptions,
 ): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
   await runText(tx, REFRESH_SETTINGS);
   await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
@@ -177,7 +189,7 @@ async function refresh(
           isAheadOver: state.is_ahead_over,
           isCalendarOver: state.is_calendar_over,
         });
-  if (isFull || state.is_expensive_due || repaired) {
+  if (isFull || repaired || (state.are_expensive_behind && (expensive || state.are_expensive_due))) {
     const from = performance.now();
     for (const answer of EXPENSIVE_ANSWERS) await computeAll(run, answer);
     const tookS = (performance.now() - from) / 1000;

@@ -1,7 +1,16 @@
 import { integer } from "drizzle-orm/pg-core";
 import { moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, REFERENCE, SERIES_COLUMNS, TYPE, VERSION } from "./column-sentences.ts";
+import {
+  COVERAGE,
+  DELETED_AT,
+  NONE_SENT,
+  PROJECT,
+  REFERENCE,
+  SERIES_COLUMNS,
+  TYPE,
+  VERSION,
+} from "./column-sentences.ts";
 
 /** The builds that were open at the start of an hour; hours without any have no row. */
 export const backlog = rollup.table("backlog", {
@@ -20,7 +29,7 @@ export const BUILD_RELATIONS = {
       project_name: "The project's name.",
       version_id: "Key of dim_versions; '-1' where the version is not known.",
       version_slug: VERSION.version_slug,
-      version_name: "The version's name as its repository spells it.",
+      version_name: `The version's name as its repository spells it; ${NONE_SENT}.`,
       ...TYPE,
       is_main: "Whether it is of the main documentation: html of its project's default version.",
       state:
@@ -33,10 +42,10 @@ export const BUILD_RELATIONS = {
       failed: "1 where it failed, 0 where it succeeded, null while not known.",
       triggered_at:
         "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where it has none.",
-      triggered_on: "Its UTC day: key of dim_dates.",
-      triggered_week: "The Monday of that day's ISO week.",
-      triggered_iso_week: "That week, such as 2026-W47.",
-      triggered_month: "That day's month, such as 2026-11.",
+      triggered_on: "Its UTC day: key of dim_dates; null where it has none.",
+      triggered_week: "The Monday of that day's ISO week; null without a day.",
+      triggered_iso_week: "That week, such as 2026-W47; null without a day.",
+      triggered_month: "That day's month, such as 2026-11; null without a day.",
       is_time_ambiguous:
         "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour, as the later of the two is taken.",
       finished_after:
@@ -70,7 +79,7 @@ export const BUILD_RELATIONS = {
       error_line:
         "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
+      deleted_at: DELETED_AT,
       is_settled:
         "False while the build is open and not stuck, whatever its state, or without one; days and weeks are complete " +
         "without such builds. A stuck build counts as settled, although the service may still close it.",
@@ -110,15 +119,15 @@ export const BUILD_RELATIONS = {
       finished: "Finished builds of the day, with any result; the percentiles are over these.",
       p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
       p50_s_max: "The median of the upper bounds; null where none is known.",
-      p90_s_min: "The 90th percentile of the lower bounds.",
+      p90_s_min: "The 90th percentile of the lower bounds; null where nothing finished.",
       p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
-      p95_s_min: "The 95th percentile of the lower bounds.",
+      p95_s_min: "The 95th percentile of the lower bounds; null where nothing finished.",
       p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
-      is_complete: COVERAGE.is_complete,
-      is_covered: "False where no sync has read the build list since the day began.",
-      p50_s: "The median in seconds where its bounds tell it within a tenth, else null: the one to take.",
-      p90_s: "The 90th percentile, likewise.",
-      p95_s: "The 95th percentile, likewise.",
+      ...COVERAGE,
+      p50_s:
+        "The median in seconds where its bounds are within a tenth of each other, else null: the one to take.",
+      p90_s: "The 90th percentile, or null, likewise.",
+      p95_s: "The 95th percentile, or null, likewise.",
     },
     key: ["day"],
     time: { column: "day", span: "day" },
@@ -159,7 +168,7 @@ export const BUILD_RELATIONS = {
   backlog: declareRelation({
     answers:
       "How many builds wait or work at a time? One row per UTC hour from the first build to the last " +
-      "hour that a sync has covered. It is of freshness.expensive_refreshed_at.",
+      "hour that a sync has covered.",
     columns: {
       hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
       open_min:
@@ -193,18 +202,22 @@ export const BUILD_RELATIONS = {
         "Why the state is unknown. not_read: the builds were never read whole. no_builds: none has a date. " +
         "too_few_days: fewer than 14 days are known. clock: dates of builds and the mirror's clock disagree, " +
         "perhaps by a wrong DOCMIRROR_SOURCE_TIMEZONE. Else null.",
-      last_build_id: "The last build: the one triggered last before looked_at.",
-      last_build_at: "When it was triggered.",
-      gap_s: "Seconds from then to looked_at.",
-      longest_gap_s: "The longest time between two builds of those days, in seconds; 60 where it was less.",
+      last_build_id: "The last build: the one triggered last before looked_at; null where there is none.",
+      last_build_at: "When it was triggered; null without one.",
+      gap_s: "Seconds from then to looked_at; null without one.",
+      longest_gap_s:
+        "The longest time between two builds of those days, in seconds; 60 where it was less, null where none is known.",
       days_known: "How many whole days before the last build are known, at most 28.",
       usual_since:
-        "Builds that usually come in the gap, or in its first 24 hours: the median of the same hours of the same weekday of the last weeks.",
-      fewest_since: "The fewest that came in those hours on any of the days.",
-      most_since: "The most that came in those hours on any of the days.",
+        "Builds that usually come in the gap, or in its first 24 hours: the median of the same hours of the same weekday of the last weeks; " +
+        "null where fewer than 7 days are known.",
+      fewest_since:
+        "The fewest that came in those hours on any of the days; null where no whole day is known.",
+      most_since: "The most that came in those hours on any of the days; null where no whole day is known.",
       builds_24h: "Builds triggered in the 24 hours before looked_at.",
-      usual_24h: "How many that usually are, by the same weekday of the last weeks.",
-      fewest_24h: "The fewest in such 24 hours of any of the days.",
+      usual_24h:
+        "How many that usually are, by the same weekday of the last weeks; null where fewer than 8 days are known.",
+      fewest_24h: "The fewest in such 24 hours of any of the days; null where fewer than 2 days are known.",
       state_now: "state where the mirror looked within 5 minutes of now, else unknown.",
     },
     key: ["state"],
@@ -219,7 +232,7 @@ export const BUILD_RELATIONS = {
       builds: "Builds triggered in it.",
       usual_low:
         "The 10th percentile of that hour on the days of arrivals, working days and weekends apart; null where fewer than 14 days are known.",
-      usual_high: "The 90th percentile of the same.",
+      usual_high: "The 90th percentile of the same, or null.",
       until: "When it ended: the last hour when the mirror looked.",
     },
     key: ["hour"],

@@ -1,4 +1,10 @@
-/** The sentences of columns that several relations of schema `report` have. */
+/** The sentences of columns that several relations of schema `report` have, and pieces of them. */
+export const NONE_SENT = "null where none is sent";
+export const NOT_SENT = "null where that is not sent";
+export const FIRST_SEEN_AT =
+  "When the mirror first saw it. Up to known_since of its list, in freshness, that says nothing of when it was made.";
+export const DELETED_AT = "When the mirror found it deleted; null while it exists.";
+
 export const PROJECT = {
   project_id: "The project's id; '-1' where the build's project is not in the mirror.",
   project_slug: "The project's slug; '(unknown)' where it is not in the mirror.",
@@ -27,14 +33,15 @@ export const RATE = {
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
   succeeded: "Finished builds that succeeded.",
   failed: "Finished builds that failed.",
-  success_rate:
-    "succeeded / finished, 0 to 1. Do not average it: divide sums. This and the other rates are null where nothing finished.",
-  success_rate_low: "Lower end of the 95 % Wilson interval of success_rate; few builds give a wide one.",
-  success_rate_high: "Upper end of that interval.",
+  success_rate: "succeeded / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
+  success_rate_low:
+    "Lower end of the 95 % Wilson interval of success_rate; null where nothing finished. Few builds give a wide one.",
+  success_rate_high: "Upper end of that interval; null where nothing finished.",
 } as const;
 
 export const PROJECT_MEAN = {
-  success_rate_project_mean: "The mean of the projects' success rates, without the unknown project.",
+  success_rate_project_mean:
+    "The mean of the projects' success rates, without the unknown project; null where none has one.",
 } as const;
 
 export const UNFINISHED = {
@@ -53,7 +60,7 @@ export const COVERAGE = {
     "The service may still close its stuck builds, and then the rate changes: see stuck. False for the first " +
     "day, of which the service may list a part only, so a first week or month is not complete either.",
   is_covered:
-    "False where no sync has read the build list since the day began. Counts are then null, not 0, except for known builds.",
+    "False where no sync has read the build list since the day began. Counts are then null, not 0, unless builds are known.",
 } as const;
 
 export const STUCK = {
@@ -65,7 +72,7 @@ export const STUCK = {
 /** For rows of all failures with something in common, such as their class. */
 export const failureColumns = (common: string) =>
   ({
-    example: "The error line of the newest of them.",
+    example: "The error line of the newest of them; null where there is none.",
     failures: `Failed builds of this ${common}.`,
     failure_share: "Their share of all failures, 0 to 1.",
     projects: "Projects with such a failure, without the unknown one.",

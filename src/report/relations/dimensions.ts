@@ -1,11 +1,11 @@
 import { declareRelation } from "../declare-relation.ts";
+import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, NOT_SENT } from "./column-sentences.ts";
+
+const SEEN_OR_UNKNOWN = `${FIRST_SEEN_AT} Null for '-1'.`;
 
 const RENAMED_AT =
   "When its slug or name last changed; where they never did, when this row was added, which is after first_seen_at. " +
   "project_changes shows which projects were renamed.";
-
-const FIRST_SEEN_AT =
-  "When the mirror first saw it. Up to known_since of its list, in freshness, that says nothing of when it was made.";
 
 export const DIMENSIONS = {
   dim_projects: declareRelation({
@@ -16,21 +16,21 @@ export const DIMENSIONS = {
       project_id: "Primary key: the project's id; '-1' for the unknown one.",
       project_slug: "The project's slug; its id where it has none.",
       project_name: "Its name; the slug where it has none.",
-      repo: "The address of its source repository.",
-      repo_type: "git, hg, bzr or svn.",
-      documentation_type: "The tool that builds its documentation.",
-      default_version: "The slug of its default version.",
+      repo: `The address of its source repository; ${NONE_SENT}.`,
+      repo_type: `git, hg, bzr or svn; ${NONE_SENT}.`,
+      documentation_type: `The tool that builds its documentation; ${NONE_SENT}.`,
+      default_version: `The slug of its default version; ${NONE_SENT}.`,
       default_branch: "The branch that latest is built from; null where none is set.",
-      published_on: "The UTC day on which it was created (pub_date).",
+      published_on: `The UTC day on which it was created (pub_date); ${NONE_SENT}.`,
       is_listed: "False where the list hides it, and only references show it.",
       is_deleted: "True when the service no longer has it; its builds still count.",
-      first_seen_at: FIRST_SEEN_AT,
-      deleted_at: "When the mirror found it deleted; null while it exists.",
-      theme: "The theme of its documentation.",
+      first_seen_at: SEEN_OR_UNKNOWN,
+      deleted_at: DELETED_AT,
+      theme: `The theme of its documentation; ${NONE_SENT}.`,
       programming_language:
         "The programming language of its repository, by the undocumented field of that name: its text, " +
         "or its name where an object was sent. Null where the service sends none.",
-      use_virtualenv: "Whether it is built in a virtual environment.",
+      use_virtualenv: `Whether it is built in a virtual environment; ${NOT_SENT}.`,
       updated_at: "When this row last changed.",
       renamed_at: RENAMED_AT,
     },
@@ -47,17 +47,17 @@ export const DIMENSIONS = {
       version_id: "Primary key: the version's id; '-1' for the unknown one.",
       project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
       version_slug: "Its slug, such as latest; its id where it has none.",
-      version_name: "Its name as its repository spells it (verbose_name).",
-      identifier: "Its branch, tag or commit.",
-      is_active: "Whether its documentation is kept up to date.",
+      version_name: `Its name as its repository spells it (verbose_name); ${NONE_SENT}.`,
+      identifier: `Its branch, tag or commit; ${NONE_SENT}.`,
+      is_active: `Whether its documentation is kept up to date; ${NOT_SENT}.`,
       is_built:
-        "Whether it was ever built, as the service says: builds that it no longer lists and uploads count too. " +
+        "Whether it was ever built, as the service says, and null where it does not: builds that it no longer lists and uploads count too. " +
         "The cookbook shows which versions have no build here.",
-      is_uploaded: "Whether its documentation was uploaded, not built.",
+      is_uploaded: `Whether its documentation was uploaded, not built; ${NOT_SENT}.`,
       is_deleted:
         "True when the service no longer has it; its builds still count. A version of a deleted project may not be deleted itself.",
-      first_seen_at: FIRST_SEEN_AT,
-      deleted_at: "When the mirror found it deleted; null while it exists.",
+      first_seen_at: SEEN_OR_UNKNOWN,
+      deleted_at: DELETED_AT,
       kind:
         "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's " +
         "hash, and branch where it is a path of branches or one of master, main, trunk, default and " +

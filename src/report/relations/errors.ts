@@ -67,7 +67,7 @@ export const ERROR_RELATIONS = {
       position: "Primary key: lower ones are tried first.",
       pattern: "A POSIX regular expression, matched against the error line in any case.",
       class: "The class of a failure that matches.",
-      note: "Why the rule is there.",
+      note: "Why the rule is there; may be empty.",
       is_platform:
         "True where such failures are the platform's fault: success_rate_without_platform leaves them " +
         "out. A class is the platform's where any of its rules says so.",

@@ -43,9 +43,9 @@ export const recoveryTimes = rollup.table(
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {
   failures: "Consecutive finished builds of the series that failed.",
-  failing_since: "When the first of them was triggered.",
+  failing_since: "When the first of them was triggered; null where it has no date.",
   first_failed_build_id: "The first of these failures.",
-  last_failed_at: "When the last of them was triggered.",
+  last_failed_at: "When the last of them was triggered; null where it has no date.",
   last_failed_build_id: "The last of them.",
   last_succeeded_at: "When the last build of the series that succeeded was triggered; null where none did.",
   last_succeeded_build_id: "That build; null where none did.",
@@ -54,7 +54,7 @@ const UNDER_WAY = {
 const LAST_ERROR = {
   error_class: "The error class of the last failure.",
   error_fingerprint: "The fingerprint of the last failure.",
-  error_line: "The error line of the last failure.",
+  error_line: "The error line of the last failure; null where there is none.",
 } as const;
 
 /** The columns of a streak of failures, up to the next success. */
@@ -64,12 +64,11 @@ const STREAK_COLUMNS = {
   first_failed_build_id: "The first of these failures.",
   broke_at: "When it was triggered; null where it has no date.",
   failed_after: "The first failure finished after this moment; null where nothing is known.",
-  failed_before: "The first failure was seen finished at this moment.",
-  recovered_build_id:
-    "The success that ended the streak; null while there is none, and so are the columns about it.",
-  recovered_at: "When that success was triggered.",
+  failed_before: "The first failure was seen finished at this moment; null where nothing is known.",
+  recovered_build_id: "The success that ended the streak; null while there is none.",
+  recovered_at: "When that success was triggered; null while there is none, or where it has no date.",
   recovered_after: "That success finished after this moment; null where nothing is known.",
-  recovered_before: "That success was seen finished at this moment.",
+  recovered_before: "That success was seen finished at this moment; null where nothing is known.",
   hours_to_recover:
     "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
   recovery_s_min:
@@ -93,7 +92,8 @@ export const FAILURE_RELATIONS = {
       is_default_version: "Whether the version is its project's default one: see is_main of dim_versions.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
       ...UNDER_WAY,
-      last_built_at: "When the last build of the series was triggered, whatever became of it.",
+      last_built_at:
+        "When the last build of the series was triggered, whatever became of it; null where none has a date.",
       ...LAST_ERROR,
       ...REFERENCE,
     },
@@ -109,6 +109,7 @@ export const FAILURE_RELATIONS = {
       "version_slug",
       "version_id",
       "type",
+      "first_failed_build_id",
     ],
     answer: [
       "project_slug",
@@ -131,11 +132,11 @@ export const FAILURE_RELATIONS = {
       ...LAST_ERROR,
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
-      main_failing_since: "When that began to fail; null where it does not fail.",
+      main_failing_since: "When that began to fail; null where it does not fail, or has no date.",
       worked_before: "Whether any series that fails has ever succeeded.",
-      newest_failing_since: "When the newest of its failures began.",
+      newest_failing_since: "When the newest of its failures began; null where none has a date.",
       oldest_failing_since:
-        "When the oldest of its failures began: failing_since is that of the worst series, and may be later.",
+        "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
     },
     key: ["project_id"],
     time: { column: "newest_failing_since", span: "moment" },
@@ -163,7 +164,7 @@ export const FAILURE_RELATIONS = {
       failing: "How many of its series fail now, as in failing_now.",
       failing_since:
         "When the worst of these began to fail, in the order of failing_projects; null where nothing fails.",
-      newest_failing_since: "When the newest of these failures began.",
+      newest_failing_since: "When the newest of these failures began; null where nothing fails.",
       main_failing_since: "When its main documentation began to fail; null where it does not.",
       stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,
@@ -204,8 +205,7 @@ export const FAILURE_RELATIONS = {
   time_to_recover: declareRelation({
     answers:
       "How long until builds succeed again? One row for all streaks of failures, and one for each " +
-      "project, type and month, and for each two or three of them. It is of " +
-      "freshness.expensive_refreshed_at.",
+      "project, type and month, and for each two or three of them.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",
@@ -219,10 +219,12 @@ export const FAILURE_RELATIONS = {
         "as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be " +
         "broken, up to the last sync, or the deletion of its project or version. Null where more than " +
         "half are not known to end.",
-      p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
-      p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
+      p25_hours:
+        "The same for a quarter recovered: at most three quarters are still broken; null where fewer are known to end.",
+      p75_hours:
+        "The same for three quarters recovered: at most a quarter is still broken; null where fewer are known to end.",
       closed_median_hours:
-        "The median of recovered streaks alone. It is too short, because long repairs are still under way; " +
+        "The median of recovered streaks alone, the shorter of the two in the middle. It is too short, because long repairs are still under way; " +
         "compare it with median_hours. Null where none recovered.",
     },
     key: ["project_id", "type", "month"],
@@ -257,7 +259,7 @@ export const FAILURE_RELATIONS = {
         "Wolfowitz (1940); null where all results are equal, because they cannot flip.",
       p_value_adjusted:
         "p_value, corrected for how many series were tried, as Benjamini and Hochberg (1995) do: among the " +
-        "series up to a value, that share is expected to be there by chance.",
+        "series up to a value, that share is expected to be there by chance. Null where p_value is.",
       is_flaky: "True where p_value_adjusted is at most 0.05.",
       ...REFERENCE,
     },
@@ -298,12 +300,13 @@ export const FAILURE_RELATIONS = {
   incident_hours: declareRelation({
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +
-      "own rates predict. It is of freshness.expensive_refreshed_at.",
+      "own rates predict.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",
       projects_failing: "Projects with a failed build of that hour.",
-      projects_expected: "How many projects would fail at their rates of all other hours.",
+      projects_expected:
+        "How many projects would fail at their rates of all other hours, to which five at the rate of all projects are added.",
       probability: "The chance that so many or more fail (binomial), at most 0.00001.",
       builds: "Finished builds of the hour.",
       failed: "Failed builds of the hour.",

@@ -2,6 +2,7 @@ import { bigint, text } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
 import { rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
+import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, PROJECT } from "./column-sentences.ts";
 
 export const resources = rollup.table("resources", {
   resource: text().primaryKey(),
@@ -26,36 +27,37 @@ export const MIRROR_RELATIONS = {
       last_good_at:
         "When the newest good walk of its list ended: a whole one, or a head whose counts agree. Null where there is none.",
       current_through:
-        "When that walk began, in an earlier run where it was resumed: the mirror has everything that happened before.",
+        "When that walk began, in an earlier run where it was resumed: the mirror has everything that happened before. Null without one.",
       lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead.",
-      last_walk: "How that walk ended: whole or head.",
+      last_walk: "How that walk ended: whole or head; null without one.",
       last_whole_at: "When the last whole walk ended; null where there is none.",
-      last_attempt_at: "When the last walk began, however it ended.",
+      last_attempt_at: "When the last walk began, however it ended; null where there is none.",
       is_whole: "True when the last walk that ended was a good one.",
       records:
-        "Records that the service still has, as of expensive_refreshed_at: several refreshes within minutes count them once.",
-      deleted_records: "Records that it no longer has, of the same moment.",
+        "Records that the service still has, as of expensive_refreshed_at; null before the first refresh.",
+      deleted_records: "Records that it no longer has, of the same moment; null before the first refresh.",
       quarantined: "Records that wait in quarantine.",
-      refreshed_at: "When the answers of this schema were last computed.",
+      refreshed_at: "When the answers of this schema were last computed; null before the first refresh.",
       deficit:
         "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
       mirror_last_good_at: "The earliest last_good_at of all lists. Null while a list has none.",
       mirror_current_through:
-        "The earliest current_through of all lists: the mirror is as fresh as its oldest list.",
+        "The earliest current_through of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
       replica_lag_s:
         "On a streaming replica, seconds since the last change that it replayed; 0 where it has " +
         "replayed all that it received. Null on a primary, and on a replica that has replayed nothing " +
         "since it started.",
       facts_checked_at:
-        "When all facts of builds were last compared with their records, or computed from them.",
+        "When all facts of builds were last compared with their records, or computed from them; null before the first refresh.",
       facts_repaired:
-        "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
+        "Facts that this comparison found wrong, and computed again; null without one. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
-        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
+        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. " +
+        "Null before the first whole walk, and in other rows.",
       builds_dated_ahead:
-        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh; null in other rows.",
       refreshed_run_id:
-        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended; null before the first refresh.",
       read_since:
         "Every record of the list was read after this moment, by the newest whole walk, or the builds in rounds of some nights. Null where that never was.",
       held_records:
@@ -68,12 +70,13 @@ export const MIRROR_RELATIONS = {
       wrong: "Records that the newest check found wrong. Null without one.",
       refresh_failed_at:
         "When computing the answers failed; null once it has gone well. They are older than that, and the next try computes everything anew.",
-      refresh_error: "Why it failed.",
+      refresh_error: "Why it failed; null once it has gone well.",
       known_since:
         "When the first whole walk of its list ended, of those that are still in walks: what has a later first_seen_at came since then; " +
         "what has an earlier one may have been there for years. Null before that walk.",
       expensive_refreshed_at:
-        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours, backlog, and records here.",
+        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours and what leaves them " +
+        "out, backlog, and records here. `docmirror report` and `docmirror sql` compute them first where their role may. Null before the first refresh.",
     },
     key: ["resource"],
     order: ["resource"],
@@ -97,7 +100,8 @@ export const MIRROR_RELATIONS = {
       transitions: "Transitions of builds.",
       warnings: "How many warnings it gave.",
       error: "What ended it early; null where nothing did.",
-      unfinished: "Work that it left: deletions to confirm, references to ask for, open builds to poll.",
+      unfinished:
+        "Work that it left: deletions to confirm, references to ask for, open builds to poll; null where it did not count it.",
       rounds: "How many runs the row stands for: 1, or more where rounds of the watch saw nothing.",
       rounds_first_run_id: "The number of the first of them; the others lie between it and run_id.",
       rounds_since: "When the first of them began.",
@@ -183,9 +187,9 @@ export const MIRROR_RELATIONS = {
       "How does the service differ from the interface that docmirror knows? One row per field and difference, when it was first seen.",
     columns: {
       resource: "Whose records or schema.",
-      field: "The field that differs.",
+      field: "The field that differs; empty for the list itself.",
       kind: "appeared, vanished, type_changed, or unsteady where it differs from reply to reply.",
-      detail: "What came instead, without any value.",
+      detail: "What came instead, without any value; null where nothing did.",
       observed_at: "When it was first seen.",
     },
     key: ["resource", "field", "kind", "detail"],
@@ -205,8 +209,8 @@ export const MIRROR_RELATIONS = {
       kind: "updated, deleted or restored.",
       field:
         "The field; null where it was deleted or restored. Administrators, and fields that docmirror does not know, are left out.",
-      before: "Its value before, as text.",
-      after: "Its value since.",
+      before: "Its value before, as text, which may be empty; null where it had none.",
+      after: "Its value since, which may be empty; null where it has none.",
       run_id: "The run that saw it (see runs).",
     },
     key: ["change_id", "field"],
@@ -214,6 +218,31 @@ export const MIRROR_RELATIONS = {
     time: { column: "observed_at", span: "moment" },
     order: ["observed_at desc", "change_id desc", "field"],
     answer: ["project_slug", "observed_at", "kind", "field", "before", "after"],
+  }),
+  files: declareRelation({
+    answers:
+      "Which files of documentation does the service list, and what came of their pages? One row per file, deleted ones too. " +
+      "`docmirror sync --content` asks for pages; without it the last six columns are null.",
+    columns: {
+      file_id: "The file's id.",
+      ...PROJECT,
+      path: `Its path within the documentation; ${NONE_SENT}.`,
+      name: `The name of its page; ${NONE_SENT}.`,
+      url: `The address of its page; ${NONE_SENT}.`,
+      is_deleted: "True when the service no longer has it.",
+      first_seen_at: FIRST_SEEN_AT,
+      deleted_at: DELETED_AT,
+      version_slug: "The slug of the version that its address names, or null.",
+      http_status: "That of the last reply; null where none came.",
+      reason: "Why that gave no page; null where it did, or where the page is unchanged.",
+      title: "The title of the page; null where it has none.",
+      fetched_at: "When its present content came; null where none did.",
+      asked_at: "When its page was last asked for; null where it never was.",
+    },
+    key: ["file_id"],
+    order: ["project_slug", "project_id", "path", "file_id"],
+    answer: ["project_slug", "path", "http_status", "title", "is_deleted", "reason"],
+    resource: "file",
   }),
   muted_projects: declareRelation({
     answers: "Of which projects is no notice noted? One row per project that is muted now.",

@@ -1,4 +1,5 @@
 import { declareRelation } from "../declare-relation.ts";
+import { DELETED_AT, NONE_SENT } from "./column-sentences.ts";
 import { FAILURE_RELATIONS } from "./failures.ts";
 
 const MAINTAINERS =
@@ -10,13 +11,13 @@ export const PEOPLE = {
     answers: "Who has an account? One row per user of the service.",
     columns: {
       user_id: "The user's id.",
-      username: "The login.",
-      first_name: "The first name, as sent.",
-      last_name: "The last name, as sent.",
+      username: `The login; ${NONE_SENT}.`,
+      first_name: "The first name, as sent: it may be empty or null.",
+      last_name: "The last name, as sent: it may be empty or null.",
       last_login_at: "Read in the source zone; null where it is not known.",
       is_deleted: "Whether the mirror found it deleted.",
       first_seen_at: "When the mirror first saw it.",
-      deleted_at: "When the mirror found it deleted; null while it exists.",
+      deleted_at: DELETED_AT,
     },
     key: ["user_id"],
     order: ["user_id"],

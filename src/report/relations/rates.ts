@@ -55,8 +55,8 @@ export const RATE_RELATIONS = {
       ...RATE,
       ...UNFINISHED,
       versions: "Versions that were built.",
-      first_triggered_at: "When its first build was triggered.",
-      last_triggered_at: "When its last build was triggered.",
+      first_triggered_at: "When its first build was triggered; null where none has a date.",
+      last_triggered_at: "When its last build was triggered; null where none has a date.",
       ...CANCELLED,
     },
     key: ["project_id"],
@@ -110,6 +110,7 @@ export const RATE_RELATIONS = {
       "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
       "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
       "classes in error_rules.",
+    isExpensive: true,
     columns: {
       day: "The UTC day on which the builds were triggered.",
       finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
@@ -122,8 +123,8 @@ export const RATE_RELATIONS = {
       success_rate_without_platform:
         "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
       success_rate_without_platform_low:
-        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
-      success_rate_without_platform_high: "Upper end of that interval.",
+        "Lower end of the 95 % Wilson interval of success_rate_without_platform; null where none is left.",
+      success_rate_without_platform_high: "Upper end of that interval; null where none is left.",
       incident_hours: "Incident hours of the day.",
       ...COVERAGE,
     },

@@ -1,21 +1,17 @@
-import { Counter, Gauge, Registry } from "prom-client";
 import type { Config } from "../../base/config.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import { knownOr, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
 import { OPEN_STATES, stateWord } from "../../resources/build-states.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
-import { sqlstateOf } from "../../store/connection/store-errors.ts";
+import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
 import { findHolder } from "../../store/ledger/leases.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findBelowHead } from "../../store/ledger/rounds.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
-import { withSnapshot } from "../read-answer.ts";
 import { findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 import { findOpenBuilds } from "./find-status.ts";
+import { findSizes, type LimitSettings } from "./sizes.ts";
 
 const NEWEST_RUNS = statement<FigureRow>("newest_runs", import.meta.url);
 const FAILURES_IN_A_ROW = statement<FigureRow>("failures_in_a_row", import.meta.url);
@@ -27,9 +23,11 @@ const NOTICE_FIGURES = statement<FigureRow>("notice_figures", import.meta.url);
 const SYNCS = 1000;
 const ROUNDS = 3000;
 
-interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
+export interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone">, LimitSettings {
   /** True where this process may lead. */
   isWorker: boolean;
+  /** When the certificate ends by which Postgres proved itself to this process. @default null */
+  databaseCertificateEnd?: Date | null;
 }
 
 /**
@@ -37,7 +35,7 @@ interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone">
  * name are a series each.
  */
 type Figure = string | number | boolean | null | Readonly<Record<string, number>>;
-type FigureRow = Readonly<Record<string, Figure>>;
+export type FigureRow = Readonly<Record<string, Figure>>;
 
 /** Metrics with what they mean, and the query that has their values. */
 interface FigureSource {
@@ -207,9 +205,9 @@ const JOBS: FigureSource = {
   labels: ["command"],
   metrics: {
     docmirror_job_last_good_timestamp_seconds:
-      "When the last good backup or export began, in seconds since 1970. Absent where none ever was.",
+      "When the last good backup, export or prune began, in seconds since 1970. Absent where none ever was.",
     docmirror_job_failures_in_a_row:
-      "Backups or exports that failed since the last good one. Absent where none ever ran.",
+      "Backups, exports or prunes that failed since the last good one. Absent where none ever ran.",
   },
   read: async (tx) =>
     (await findJobs(tx)).map(({ job, good_at, failures }) => ({
@@ -250,6 +248,45 @@ const REPORTS: FigureSource = {
   },
 };
 
+const SIZES: FigureSource = {
+  labels: [],
+  byName: { docmirror_schema_bytes: "schema" },
+  metrics: {
+    docmirror_database_bytes: "Bytes of the whole database.",
+    docmirror_schema_bytes: "Bytes of a schema of docmirror, with its indexes.",
+    docmirror_logs_bytes: "Bytes of the logs of builds in Postgres, a part of schema mirror.",
+    docmirror_database_days_left:
+      "Days until the database reaches its limit at its growth of 30 days. Absent where either is not known, or it does not grow.",
+  },
+  async read(tx, options) {
+    const { database_bytes, schema_bytes, logs_bytes, days_left } = await findSizes(tx, options);
+    return [
+      {
+        docmirror_database_bytes: database_bytes,
+        docmirror_schema_bytes: schema_bytes,
+        docmirror_logs_bytes: logs_bytes,
+        docmirror_database_days_left: days_left,
+      },
+    ];
+  },
+};
+
+const CERTIFICATES: FigureSource = {
+  labels: ["of"],
+  metrics: {
+    docmirror_certificate_ends_timestamp_seconds:
+      "When the certificate ends of the service, as the newest run saw it, or of the database, in seconds since 1970. Absent without one that is checked.",
+  },
+  async read(tx, { databaseCertificateEnd: end = null }) {
+    const [service] = await tx<{ endsAt: number }[]>`
+      select extract(epoch from certificate_ends_at)::float8 as "endsAt"
+      from (select * from sync.runs order by id desc limit ${SYNCS}) as run
+      where certificate_ends_at is not null order by id desc limit 1`;
+    const ends = { service: service?.endsAt ?? null, database: end && end.getTime() / 1000 };
+    return Object.entries(ends).map(([of, at]) => ({ of, docmirror_certificate_ends_timestamp_seconds: at }));
+  },
+};
+
 const SOURCES = [
   RUNS,
   FAILED_RUNS,
@@ -262,6 +299,8 @@ const SOURCES = [
   JOBS,
   NOTICES,
   REPORTS,
+  SIZES,
+  CERTIFICATES,
 ];
 
 /** The metrics that come from the database. */
@@ -277,65 +316,4 @@ export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>
 /** Reads what the metrics say of the mirror. Its cost grows with the open builds and those of five weeks, not with the mirror. */
 export async function findFigures(tx: TransactionSql, options: FiguresOptions): Promise<FigureRow[]> {
   return (await Promise.all(SOURCES.map(({ read }) => read(tx, options)))).flat();
-}
-
-/**
- * A registry with what the database says, made anew for each scrape, so that a value that is not known any more is absent,
- * and never the last one that was. Without figures it has `docmirror_database_up` alone.
- */
-export function createFigureRegistry(isUp: boolean, figures: readonly FigureRow[] | null): Registry {
-  const registry = new Registry();
-  const registers = [registry];
-  const up = { name: "docmirror_database_up", help: "1 while the database answers, else 0." };
-  new Gauge({ ...up, registers }).set(Number(isUp));
-  if (figures === null) return registry;
-  for (const { name, type, help, labels } of FIGURE_METRICS) {
-    const samples = figures.flatMap((row) => samplesOf(row, name, labels));
-    // A metric without labels would begin at 0.
-    if (samples.length === 0) continue;
-    const facts = { name, help, labelNames: labels, registers };
-    const metric = type === "gauge" ? new Gauge(facts) : new Counter(facts);
-    for (const [labelled, value] of samples) metric.inc(labelled, value);
-  }
-  return registry;
-}
-
-function samplesOf(row: FigureRow, name: string, labels: readonly string[]) {
-  const value = row[name] ?? null;
-  if (value === null) return [];
-  const own = Object.fromEntries(
-    labels.flatMap((label) => (label in row ? [[label, String(row[label])]] : [])),
-  );
-  if (typeof value !== "object") return [[own, Number(value)] as const];
-  const last = labels.at(-1) ?? "";
-  return Object.entries(value).map(([label, one]) => [{ ...own, [last]: label }, one] as const);
-}
-
-/** A right or a table is missing: the database answers, but not with figures. */
-const REFUSED = /^42/;
-
-/**
- * Makes a function that gives the registry of what the database says at one moment: without figures where it is away, or
- * refuses to tell. It never rejects. `read` must end in time.
- */
-export function createReadFigures(
-  read: <T>(fn: (sql: Sql) => Promise<T>) => Promise<T>,
-  options: FiguresOptions,
-  log: Logger,
-): () => Promise<Registry> {
-  let lastTrouble: string | null = null;
-
-  return async () => {
-    try {
-      const figures = await read((sql) => withSnapshot(sql, (tx) => findFigures(tx, options)));
-      lastTrouble = null;
-      return createFigureRegistry(true, figures);
-    } catch (error) {
-      const trouble = messageOf(error);
-      // A scrape comes every few seconds, so the same trouble is told once.
-      if (trouble !== lastTrouble) log.warn({ error: trouble }, "could not read the figures for the metrics");
-      lastTrouble = trouble;
-      return createFigureRegistry(REFUSED.test(sqlstateOf(error) ?? ""), null);
-    }
-  };
 }

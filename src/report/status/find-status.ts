@@ -37,8 +37,10 @@ import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts
 import { withIsoMoments, withSnapshot } from "../read-answer.ts";
 import { type FailedRefresh, findFailedRefresh } from "../refresh/failed-refresh.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
+import { findSizes, type LimitSettings, type Sizes } from "./sizes.ts";
 
-type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
+type BuildFacts = Pick<SettingsFor<"status">, "stuckAfterMs" | "sourceTimezone">;
+type StatusFacts = BuildFacts & Pick<SettingsFor<"status">, "staleAfterMs"> & LimitSettings;
 
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
@@ -117,7 +119,7 @@ export interface MirrorStatus {
   runs: RunRow[];
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
-  /** The last ends of backups and exports; those that ever ran. */
+  /** The last ends of backups, exports and prunes; those that ever ran. */
   jobs: JobState[];
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;
@@ -145,6 +147,8 @@ export interface MirrorStatus {
   muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
   undecided_records: { count: number; first: UndecidedRecord[] };
+  /** How large the database is, and how it grows. */
+  sizes: Sizes;
 }
 
 /** The process that runs the schedule of the mirror. Its `heartbeat_at` is by the clock of Postgres. */
@@ -200,6 +204,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       below_head: await findBelowHead(tx),
       muted_projects: await listMutedProjects(tx),
       undecided_records: await findUndecided(tx, UNDECIDED_SHOWN),
+      sizes: await findSizes(tx, settings),
     });
     status.clock_faults = findClockFaults(status.resources, [...status.runs, ...rounds], now);
     return status;
@@ -239,7 +244,7 @@ async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Pr
 /** The open builds by state, and how many of them are stuck. */
 export async function findOpenBuilds(
   tx: AnySql,
-  { stuckAfterMs, sourceTimezone }: Omit<StatusFacts, "staleAfterMs">,
+  { stuckAfterMs, sourceTimezone }: BuildFacts,
 ): Promise<OpenBuilds[]> {
   return [...(await OPEN_BUILDS(tx, { sourceTimezone, stuckAfterS: stuckAfterMs / 1000 }))];
 }

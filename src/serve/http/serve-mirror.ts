@@ -5,7 +5,7 @@ import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { createPages } from "../../page/pages.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { createReadFigures } from "../../report/status/figures.ts";
+import { createReadFigures } from "../../report/status/read-figures.ts";
 import { createReadStatus } from "../../report/status/read-status.ts";
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import { createApp, usualRate } from "./app.ts";

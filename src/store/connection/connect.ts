@@ -71,7 +71,18 @@ interface Generation {
   local: string | null;
 }
 
-const pools = new Map<Sql, { instance(): string | undefined; renew(): void }>();
+interface Pool {
+  instance(): string | undefined;
+  renew(): void;
+  certificateEnd(): Date | null;
+}
+
+const pools = new Map<Sql, Pool>();
+
+/** When the certificate ends by which the server of a pool proved who it is. Null without TLS, without a proof, and while nothing is open. */
+export function findCertificateEnd(sql: Sql): Date | null {
+  return pools.get(sql)?.certificateEnd() ?? null;
+}
 
 /**
  * Drops every connection of a pool, as if all were lost. Needed when a server still answers but takes no writes any more,
@@ -163,7 +174,11 @@ export function connect(url: string | (() => string), options: ConnectOptions): 
       return (...args: unknown[]) => explained(value(...args));
     },
   });
-  pools.set(pool, { instance: () => current.instance, renew });
+  pools.set(pool, {
+    instance: () => current.instance,
+    renew,
+    certificateEnd: () => [...current.sockets].map((socket) => socket.certificateEnd)[0] ?? null,
+  });
   return pool;
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { FileJob } from "../../base/metrics/labels.ts";
+import type { UpkeepJob } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 import type { jobs } from "../schema/worker.ts";
 
@@ -25,7 +25,7 @@ export async function findJobs(sql: AnySql): Promise<JobState[]> {
  */
 export async function withNote<T extends Made>(
   { sql, clock, log, signal }: { sql: Sql; clock: Clock; log: Logger; signal: AbortSignal },
-  job: FileJob,
+  job: UpkeepJob,
   make: () => Promise<T>,
 ): Promise<T> {
   const at = clock.now().toISOString();

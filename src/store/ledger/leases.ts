@@ -62,6 +62,10 @@ export interface Leases {
   take(name: LeaseName): Promise<Lease | Holder>;
 }
 
+/** The error of one who writes without the lease. */
+export const lostLease = (name: LeaseName) =>
+  new LockedError(`another process has the lease of the ${name} by now`);
+
 export const isLease = (taken: Lease | Holder): taken is Lease => "keep" in taken;
 
 /**
@@ -94,7 +98,7 @@ export function createLeases({ ask }: Probe, { instance, log }: { instance: stri
       async assertHolds(tx) {
         const own = await tx`
           select from sync.leases where name = ${name} and term = ${term} and until > '-infinity' for key share`;
-        if (own.count === 0) throw new LockedError(`another process has the lease of the ${name} by now`);
+        if (own.count === 0) throw lostLease(name);
       },
       async release() {
         if (isReleased) return;

@@ -6,12 +6,16 @@ import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
-import type { Lease } from "./leases.ts";
+import { type Lease, lostLease } from "./leases.ts";
 
 const START_RUN = statement<{ runId: number; interrupted: number[] }>("start_run", import.meta.url);
 const FINISH_RUN = statement("finish_run", import.meta.url);
-const START_WALK = statement("start_walk", import.meta.url);
+const START_WALKS = statement("start_walks", import.meta.url);
 const RESUMABLE_WALKS = statement<ResumableWalk>("resumable_walks", import.meta.url);
+const HEAD_FACTS = statement<
+  ServiceGap &
+    Pick<HeadFacts, "unexplained" | "joinedRunId" | "endedAt" | "missing"> & { unexplainedBySyncs: number }
+>("head_facts", import.meta.url);
 const COUNT_GAPS = statement<CountGap>("count_gaps", import.meta.url);
 const SAVE_WALK = statement("save_walk", import.meta.url);
 const MERGE_QUIET_ROUNDS = statement("merge_quiet_rounds", import.meta.url);
@@ -49,6 +53,8 @@ export interface RunTotals {
   changed: number;
   /** By how many milliseconds the service's clock was ahead. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
+  /** When the service's certificate ends. Null where none was seen. */
+  certificateEnd: Date | null;
   unfinished: Unfinished;
 }
 
@@ -61,16 +67,18 @@ export async function startRun(
   sql: Sql,
   kind: RunKind,
   startedAt: string,
-  lease: Pick<Lease, "term" | "assertHolds">,
-  assertMayRun: (tx: TransactionSql) => Promise<void> = async () => {},
+  { term }: Pick<Lease, "term">,
+  assertMayRun?: (tx: TransactionSql) => Promise<void>,
 ): Promise<{ runId: number; interrupted: number[] }> {
+  const start = async (of: AnySql) => {
+    const [run] = await START_RUN(of, { kind, startedAt, term, pid: process.pid, host: hostname() });
+    if (!run) throw lostLease("run");
+    return run;
+  };
+  if (!assertMayRun) return start(sql);
   return withTransaction(sql, async (tx) => {
     await assertMayRun(tx);
-    await lease.assertHolds(tx);
-    const { term } = lease;
-    const [run] = await START_RUN(tx, { kind, startedAt, term, pid: process.pid, host: hostname() });
-    if (!run) throw new Error("the run got no id");
-    return run;
+    return start(tx);
   });
 }
 
@@ -93,7 +101,7 @@ export interface RunEnd {
 
 /** Closes a run. Throws `LockedError` when another run has closed it. Safe to repeat. */
 export async function finishRun(sql: Sql, runId: number, end: RunEnd, totals: RunTotals): Promise<void> {
-  const { clockAhead, unfinished } = totals;
+  const { clockAhead, certificateEnd, unfinished } = totals;
   const closed = await FINISH_RUN(sql, {
     ...totals,
     ...end,
@@ -101,6 +109,7 @@ export async function finishRun(sql: Sql, runId: number, end: RunEnd, totals: Ru
     unfinished: JSON.stringify(unfinished),
     clockAheadMinMs: clockAhead && toInteger(Math.floor(clockAhead.minMs)),
     clockAheadMaxMs: clockAhead && toInteger(Math.ceil(clockAhead.maxMs)),
+    certificateEndsAt: certificateEnd?.toISOString() ?? null,
   });
   if (closed.count === 0) throw closedElsewhere(runId);
 }
@@ -117,21 +126,21 @@ export interface WalkStart {
 }
 
 /**
- * Opens the row of a walk, or opens it again for a second reading of the list in the same run. A resumed walk
+ * Opens the rows of walks, or opens them again for a second reading of the list in the same run. A resumed walk
  * keeps its checkpoint until it has a newer one, because this run may die before. Safe to repeat.
  */
-export async function startWalk(
+export async function startWalks(
   sql: Sql | TransactionSql,
   runId: number,
-  resource: Resource,
+  resources: readonly Resource[],
   { startedAt, beganRunId }: WalkStart,
   counts: WalkCounts,
   from: Pick<ResumableWalk, "checkpoint" | "checkpointAt"> | null,
 ): Promise<void> {
-  await START_WALK(sql, {
+  await START_WALKS(sql, {
     ...counts,
     runId,
-    resource,
+    resources,
     startedAt,
     beganRunId,
     checkpoint: from && JSON.stringify(from.checkpoint),
@@ -272,16 +281,6 @@ export interface ServiceGap {
   repeated: number;
 }
 
-/** The gap as the newest walk of a list, or the end of a round, has measured it. Walks of older programs say it in one number. */
-export async function findServiceGap(sql: AnySql, resource: Resource): Promise<ServiceGap> {
-  const [row] = await sql<ServiceGap[]>`
-    select coalesce(unshown, greatest(0, deficit - coalesce(unstored, 0))) as unshown, coalesce(repeated, 0) as repeated
-    from sync.walks
-    where resource = ${resource} and (unshown is not null or walk = 'whole' and deficit is not null)
-    order by run_id desc limit 1`;
-  return row ?? { unshown: 0, repeated: 0 };
-}
-
 /** The lists whose newest reading from end to end showed another number of records than the service counts. */
 export interface CountGap {
   resource: Resource;
@@ -298,22 +297,34 @@ export function describeCountGap({ resource, counted: many, shown }: CountGap): 
   return `the service counts ${counted(many, resource)} and shows ${grouped(shown)}`;
 }
 
-/**
- * The newest run that read a list whole, or down to a record that it knew. Null when there is none. A later
- * run may have left a gap, so the records that it stored do not prove that the mirror has the older ones.
- */
-export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<number | null> {
-  const [row] = await sql<{ runId: number | null }[]>`
-    select max(run_id) as "runId" from sync.walks where resource = ${resource} and (walk in ('whole', 'head') or read_since is not null)`;
-  return row?.runId ?? null;
+/** The results of earlier walks of a list that a reading of its head goes by. */
+export interface HeadFacts {
+  /** The gap as the newest walk, or the end of a round, has measured it. Walks of older programs say it in one number. */
+  gap: ServiceGap;
+  /**
+   * The difference to the service's count that nothing explained when the head last joined. 0 after a whole walk: it has shown what there
+   * is, so another one would settle nothing.
+   */
+  unexplained: number;
+  /** True where a sync has found such a difference that its search did not settle, and that is still there. */
+  isUnsettled: boolean;
+  /**
+   * The newest run that read the list whole, or down to a record that it knew. Null when there is none. A later run may have left a gap,
+   * so the records that it stored do not prove that the mirror has the older ones.
+   */
+  joinedRunId: number | null;
+  /** The end of the newest walk that ended, or null. */
+  endedAt: string | null;
+  /** The missing records that are noted. */
+  missing: number;
 }
 
-/** The newest walk of a list that ended, or null. */
-export async function findLastEndedWalk(sql: Sql, resource: Resource) {
-  const [row] = await sql<{ walk: WalkVerdict; finishedAt: string }[]>`
-    select walk, finished_at as "finishedAt" from sync.walks
-    where resource = ${resource} and finished_at is not null and walk is not null order by run_id desc limit 1`;
-  return row ?? null;
+export async function findHeadFacts(sql: Sql, resource: Resource): Promise<HeadFacts> {
+  const [row] = await HEAD_FACTS(sql, { resource });
+  if (!row) throw new Error("a select without a table gave no row");
+  const { unshown, repeated, unexplained, unexplainedBySyncs, ...facts } = row;
+  const isUnsettled = unexplained !== 0 && unexplainedBySyncs !== 0;
+  return { ...facts, gap: { unshown, repeated }, unexplained, isUnsettled };
 }
 
 /**
@@ -327,25 +338,6 @@ export async function findDeficit(sql: AnySql, resource: Resource): Promise<numb
     from sync.walks
     where resource = ${resource} and (walk = 'whole' or deficit is not null) order by run_id desc limit 1`;
   return row?.deficit ?? 0;
-}
-
-/**
- * The part of it that nothing explained when the head of the list last joined. 0 after a whole walk: it has shown what there
- * is, so another one would settle nothing. `bySyncs`: of the walks of syncs alone.
- */
-export async function findUnexplainedDeficit(sql: Sql, resource: Resource, { bySyncs = false } = {}) {
-  const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
-    select walk, deficit - coalesce(unstored, 0) as deficit from sync.walks
-    where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null)
-      and (not ${bySyncs} or run_id in (select id from sync.runs where kind <> 'watch'))
-    order by run_id desc limit 1`;
-  return row?.walk === "head" ? row.deficit : 0;
-}
-
-/** True where a sync has found a difference that its search did not settle, and that is still there. */
-export async function hasUnsettledDeficit(sql: Sql, resource: Resource): Promise<boolean> {
-  if ((await findUnexplainedDeficit(sql, resource)) === 0) return false;
-  return (await findUnexplainedDeficit(sql, resource, { bySyncs: true })) !== 0;
 }
 
 /** The page of the mirror draws a gap where rounds are further apart, so such rounds stay apart. */

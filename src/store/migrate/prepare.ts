@@ -46,7 +46,7 @@ export async function prepareDatabase(
     warned.ofLater.add(log);
     log.warn(
       { unknown, reports_left: outdated.length > 0, hint: "upgrade docmirror here too" },
-      "a later version has migrated this database; this program goes on, and leaves reports that it does not know to that version",
+      "a later version has migrated this database; this program goes on, leaves reports that it does not know to that version, and writes no backups",
     );
   }
 }

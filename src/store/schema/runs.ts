@@ -60,6 +60,10 @@ export const runs = sync.table(
     rounds_since: moment(),
     rounds_requests: bigint({ mode: "number" }),
     rounds_bytes: bigint({ mode: "number" }),
+    /** When the certificate of the service ends. Null without TLS, or without a connection. */
+    certificate_ends_at: moment(),
+    /** The size of the whole database at the end. Null for a round of the watch. */
+    database_bytes: bigint({ mode: "number" }),
   },
   (table) => [
     // A watch runs a round every minute, so a search for a sync must not read through all rounds.

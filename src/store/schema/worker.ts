@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
-import type { FileJob } from "../../base/metrics/labels.ts";
+import type { UpkeepJob } from "../../base/metrics/labels.ts";
 import { moment, now, sync } from "./columns.ts";
 
 /** The places of this database: the first run that ended there, and the parts that make it another one (`database-place.ts`). */
@@ -51,9 +51,9 @@ export const mutedProjects = sync.table("muted_projects", {
   muted_at: moment().notNull().default(now),
 });
 
-/** The last end of each job that writes files. */
+/** The last end of each job of the upkeep. */
 export const jobs = sync.table("jobs", {
-  job: text().$type<FileJob>().primaryKey(),
+  job: text().$type<UpkeepJob>().primaryKey(),
   /** The begin of the last good run; null where none was good. It wrote `what`: a file, or folders without their bytes. */
   good_at: moment(),
   what: text(),

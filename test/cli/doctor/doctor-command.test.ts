@@ -3,7 +3,12 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { loadConfig } from "../../../src/base/config.ts";
 import { checkSettings, renderFindings } from "../../../src/cli/doctor/doctor-command.ts";
-import { checkClock, exitCodeOfFindings, type Finding } from "../../../src/cli/doctor/finding.ts";
+import {
+  checkCertificate,
+  checkClock,
+  exitCodeOfFindings,
+  type Finding,
+} from "../../../src/cli/doctor/finding.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
@@ -55,7 +60,17 @@ async function diagnose(flags: Record<string, string> = {}) {
 }
 
 const CHECKS = [
-  ...["settings", "database", "rights", "migrations", "database clock", "freshness", "backups", "service"],
+  ...[
+    "settings",
+    "database",
+    "rights",
+    "migrations",
+    "database clock",
+    "freshness",
+    "backups",
+    "size",
+    "service",
+  ],
   ...["builds", "build schema", "service clock", "mirror", "time zone"],
 ];
 
@@ -67,7 +82,7 @@ describe("doctor", () => {
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
     expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
     expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
-    expect(lines[12]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
+    expect(lines[13]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
   });
 
   it("finds that the time zone is wrong and names the one that fits", async () => {
@@ -108,7 +123,7 @@ describe("a run of doctor", { tags: ["long"] }, () => {
       /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
     );
     expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
-    expect(stdout).toContain("no fault, 8 not tested");
+    expect(stdout).toContain("no fault, 9 not tested");
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
@@ -161,6 +176,38 @@ describe("doctor finds", { tags: ["long"] }, () => {
     expect(found.freshness).toMatchObject({
       status: "warning",
       finding: expect.stringMatching(/ended at 203\d-.*, which is ahead of now: a clock is or was wrong$/),
+    });
+  });
+
+  it("that nothing removes old rounds of the watch, and that the database is full soon", async () => {
+    await using database = await createTestDatabase();
+    const size = async (flags: Record<string, string> = {}) =>
+      (await diagnose({ "database-url": database.url, ...flags })).found.size;
+    const addRun = (kind: string, daysAgo: number, bytes: number | null) => database.sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, database_bytes)
+      select ${kind}, 'succeeded', at, at, now(), 1, 'h', ${bytes}::bigint
+      from (select now() - ${daysAgo} * interval '1 day' as at) as moment`;
+    for (const daysAgo of [420, 10, 0]) await addRun("watch", daysAgo, null);
+    expect(await size()).toMatchObject({
+      status: "ok",
+      finding: expect.stringMatching(/^the database has [\d.]+ MB \(/),
+    });
+    await database.sql`update sync.runs set finished_at = now() - interval '440 days' where id = 1`;
+    expect(await size()).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(/; nothing removes old rounds of the watch: 1 are from before \d{4}-/),
+      repair: expect.stringContaining("DOCMIRROR_PRUNE_CRON"),
+    });
+    for (const [daysAgo, bytes] of [
+      [10, 1e6],
+      [0, 50e6],
+    ] as const)
+      await addRun("full", daysAgo, bytes);
+    expect(await size({ "database-limit": "0.1" })).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(
+        / of 100\.0 MB \(.*; it grows by 4\.9 MB a day, and is full in \d+ days$/,
+      ),
     });
   });
 
@@ -238,8 +285,20 @@ describe("doctor finds", { tags: ["long"] }, () => {
   it("that the service is down, after two tries", async () => {
     const { code, found, withStatus } = await diagnose({ "base-url": "http://127.0.0.1:1" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
-    expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
+    expect(found.service?.repair).toMatch(
+      /^check DOCMIRROR_BASE_URL .*; if it has moved: .*`docmirror migrate --service NEW_URL` once$/,
+    );
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
+  });
+
+  it("that the service may have moved where its address answers otherwise, and not where it refuses us", async () => {
+    const repairOf = async (status: number) => {
+      await using server = await startScriptedServer([{ status }, { status }]);
+      return (await diagnose({ "base-url": server.url.href })).found.service?.repair;
+    };
+    const moved = "if it has moved: ";
+    for (const status of [404, 410, 418]) expect(await repairOf(status)).toContain(moved);
+    for (const status of [401, 403, 429, 500, 503]) expect(await repairOf(status)).not.toContain(moved);
   });
 
   it("that something else answers at the base URL", async () => {
@@ -346,6 +405,23 @@ describe("exitCodeOf", () => {
 });
 
 const DAY_MS = 86_400_000;
+
+describe("checkCertificate", () => {
+  const now = new Date("2026-11-29T00:00:00Z");
+  const check = (end: string | null) =>
+    checkCertificate("the service's", end === null ? null : new Date(end), now);
+
+  it("warns from fourteen days before its end, and says who must renew it", () => {
+    expect(check(null)).toBeNull();
+    expect(check("2026-12-13T00:00:01Z")).toBeNull();
+    expect(check("2026-12-05T12:00:00Z")).toMatchObject({
+      status: "warning",
+      finding: "the service's certificate ends in 6 days, at 2026-12-05T12:00:00.000Z",
+      repair: expect.stringContaining("renew"),
+    });
+    expect(check("2026-11-28T00:00:00Z")?.finding).toMatch(/ in 0 days/);
+  });
+});
 
 describe("checkClock", () => {
   test.each([

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
-import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
-import { createRole } from "../../support/roles.ts";
+import { createReportedMirror, HOSTILE_SLUGS, REPORT_SETTINGS } from "../../support/reported-mirror.ts";
+import { createReader, createRole } from "../../support/roles.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(createReportedMirror);
@@ -129,6 +130,42 @@ describe("answers that are older than the last run", { tags: ["long"] }, () => {
       expect(stdout).toMatch(/^html/m);
       expect(stderr).toContain("the answers are older than the last run");
     });
+  });
+
+  it("and expensive are computed before they are read, and a role that may only read is told their time", async () => {
+    await using mirror = await createReportedMirror();
+    await using reader = await createReader(mirror);
+    /** As a round of the watch leaves it, where the share of the time that is for expensive answers is used up. */
+    const leaveExpensive = async () => {
+      await mirror.sql`update rollup.state set dear_took_s = 86400`;
+      await mirror.sql`update mirror.users set deleted_at = case when deleted_at is null then now() end`;
+      await refreshReport(mirror.sql, { ...REPORT_SETTINGS, keepsSettings: true });
+    };
+    const records = async () => {
+      const [row] = await mirror.sql`select records from report.freshness where resource = 'user'`;
+      return row?.records;
+    };
+
+    await leaveExpensive();
+    expect(await records()).toBe(1);
+    expect(await reportOf(mirror, "success_rate_by_type")).toMatchObject({ stderr: "" });
+    expect(await records()).toBe(1);
+    expect(await reportOf(mirror, "backlog", "--json")).toMatchObject({ code: 0, stderr: "" });
+    expect(await records()).toBe(0);
+
+    await leaveExpensive();
+    const [state] = await mirror.sql`select to_json(dear_refreshed_at) #>> '{}' as at from rollup.state`;
+    const { stdout, stderr } = await reportOf(reader, "backlog", "--json");
+    const { at, msg } = JSON.parse(stderr);
+    expect(msg).toBe("what is expensive to compute may be older than the other answers");
+    expect(new Date(at)).toEqual(new Date(state?.at));
+    expect(new Date(JSON.parse(stdout).refreshed_at)).toEqual(new Date(state?.at));
+    expect(await reportOf(reader, "success_rate_by_type")).toMatchObject({ stderr: "" });
+    expect(await records()).toBe(0);
+
+    const asked = ["sql", "select max(hour) from report.backlog", "--role", reader.name];
+    expect(await runCli(asked, { env: { DATABASE_URL: mirror.url } })).toMatchObject({ code: 0, stderr: "" });
+    expect(await records()).toBe(1);
   });
 
   it("are not called old behind a run that a clock dated ten years ahead", async () => {

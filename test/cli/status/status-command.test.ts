@@ -8,6 +8,7 @@ import { runCli } from "../../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { HELD, holdRefreshes } from "../../support/leases.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
 import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
@@ -231,7 +232,7 @@ describe("status", () => {
     expect(plain.stdout).toMatch(/search below the head: run 1 sent 12 requests and did not settle/);
     const round = { began_at: "2026-11-03T00:00:00Z", records: 400, total_count: 1000 };
     expect(JSON.parse(json.stdout).below_head).toMatchObject({ run_id: 1, round, search_is_done: false });
-    const options = { isWorker: false, stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC" };
+    const options = { isWorker: false, stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", ...NO_LIMIT };
     const figures = Object.assign(
       {},
       ...(await withSnapshot(database.sql, (tx) => findFigures(tx, options))),

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttpsServer, type ServerOptions } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -72,6 +73,27 @@ describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
     expect({ connected, asked }).toEqual({ connected: 1, asked: 0 });
   });
 });
+
+it.skipIf(!HAS_OPENSSL)(
+  "a client knows when the certificate of its service ends, once it is connected",
+  async () => {
+    const given = makeCertificate(...NAMES);
+    const server = createHttpsServer(given, (_request, response) => response.end("{}")).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+    const { connect } = tls;
+    using _ = vi
+      .spyOn(tls, "connect")
+      .mockImplementation(((options: object) => connect({ ...options, ca: given.cert })) as never);
+    await using client = createTestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(client.certificateEnd()).toBeNull();
+    await client.fetchJson("/api/v1/", asIs);
+    expect(client.certificateEnd()).toEqual(new Date(new X509Certificate(given.cert).validTo));
+    server.close();
+  },
+);
 
 it.each([
   ["CERT_NOT_YET_VALID", /begins later/],

@@ -2,6 +2,7 @@ import { describe, expect } from "vitest";
 import {
   findHeld,
   findMissing,
+  findOpenEnds,
   forgetSeen,
   type MissingFacts,
   recordAsked,
@@ -25,7 +26,11 @@ function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingF
   const { runId = 2 } = facts;
   const defaults = { resource: "user" as Resource, beganRunId: runId, runId, noticedAt: DURING };
   const limits = { maxDeleteRatio: 0.05, deleteHeldAfterMs: 3 * 86_400_000, allowMassDelete: false };
-  return sql.begin((tx) => recordMissing(tx, { ...defaults, ...limits, seen: set, ...facts }));
+  return sql.begin(async (tx) => {
+    const given = { ...defaults, ...limits, seen: set, ...facts };
+    const ends = await findOpenEnds(tx, given.resource, given.beganRunId);
+    return recordMissing(tx, { ...given, ends });
+  });
 }
 
 const noted = ({ sql }: Loading) => sql`

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { createEarlierPages, createPageMemory } from "../../../src/mirror/load/page-memory.ts";
+import { createEarlierPages, createPageMemory, openMemories } from "../../../src/mirror/load/page-memory.ts";
 import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { type Loading, loadingTest as test } from "../../support/loading.ts";
@@ -34,7 +34,7 @@ async function places({ sql }: Loading): Promise<number[]> {
 test("a page is recalled by its hash as it was stored, until another replaces it", async ({ loading }) => {
   const { sql } = loading;
   const memory = await remember(loading, 2);
-  const recall = (hash: string, of: Resource = "user") => createEarlierPages(sql, of, 0).recall(hash);
+  const recall = (hash: string, of: Resource = "user") => createEarlierPages(sql, of).recall(hash);
   const { loadedAt: _at, ...expected } = page(1, ["1a", "1b"]);
   expect(await recall(hashOf(1))).toMatchObject({ ...expected, at: { limit: 2, offset: 2 } });
   expect(await recall(hashOf(2))).toBeNull();
@@ -47,7 +47,7 @@ test("a page is recalled by its hash as it was stored, until another replaces it
 
 test("a page that is stored again as it was recalled keeps when it was loaded", async ({ loading }) => {
   const memory = await remember(loading, 1);
-  const known = await createEarlierPages(loading.sql, "user", 0).recall(hashOf(0));
+  const known = await createEarlierPages(loading.sql, "user").recall(hashOf(0));
   if (known) await loading.sql.begin((tx) => memory.store(tx, [{ ...known, seq: 4 }]));
   const rows =
     await loading.sql`select distinct loaded_at, run_id, body_hash, normalizer_version from sync.pages`;
@@ -99,6 +99,28 @@ test("a page of builds is forgotten when one vanishes, not one before it", async
   expect(await places(loading)).toEqual([0, 1]);
 });
 
+test("the memories of several lists open at once, without what is stale in each", async ({ loading }) => {
+  const { sql } = loading;
+  await remember(loading, 3);
+  await loading.load("build", [wireBuild("9")], {
+    at: AT,
+    alongside: (tx) => createPageMemory(sql, "build").store(tx, [page(0, ["9"])]),
+  });
+  await sql`delete from mirror.users where id = '1b'`;
+  await sql`truncate mirror.builds cascade`;
+  const first = await openMemories(sql, ["user", "build", "file"]);
+  expect([...first].map(([resource, pages]) => [resource, pages.map(({ seq }) => seq)])).toEqual([
+    ["user", [0, 2]],
+    ["build", []],
+    ["file", []],
+  ]);
+  expect(await places(loading)).toEqual([0, 2]);
+  // The count of the builds is right again.
+  expect(await sql`select live from sync.lists where resource = 'build'`).toEqual([{ live: 0 }]);
+  const recall = createEarlierPages(sql, "user", { first: Promise.resolve(first) }).recall(hashOf(2));
+  expect(await recall).toMatchObject({ seq: 2 });
+});
+
 test("pagesBefore gives every page before a place in their order, over many windows", async ({ loading }) => {
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 100 }, (_, seq) => page(seq, [`${seq}`, `"{${seq}},\\`]));
@@ -120,7 +142,7 @@ test("earlier pages are read before this walk stores its own, around its place",
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 300 }, (_, seq) => page(seq, [`${seq}`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));
-  const earlier = createEarlierPages(loading.sql, "user", 0);
+  const earlier = createEarlierPages(loading.sql, "user");
   // Five new pages came in front.
   for (let seq = 0; seq < 300; seq++) {
     const known = await earlier.recall(seq < 5 ? "new" : hashOf(seq - 5));

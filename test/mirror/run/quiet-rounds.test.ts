@@ -9,6 +9,7 @@ import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -90,7 +91,7 @@ test("nothing that is told differs from what all rows of rounds would tell", { t
   }
   await watch(quick, 6);
   const spans = { stuckAfterMs: 7_200_000, staleAfterMs: 7_200_000 };
-  const settings = { sourceTimezone: "Etc/UTC", isWorker: true, ...spans };
+  const settings = { sourceTimezone: "Etc/UTC", isWorker: true, ...spans, ...NO_LIMIT };
   await refreshReport(quick.sql, settings);
   const now = quick.world.now();
 

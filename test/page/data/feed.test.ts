@@ -96,6 +96,34 @@ describe("the feed of breaks and fixes", () => {
     );
   });
 
+  it("says that a break is over where the service took its result back, and not while the build is built again", async () => {
+    const [AGO, FINAL] = ["now() - interval '5 minutes'", "not_before, not_after, run_id, rule"];
+    const changed = (id: string, state: string, success: string, before: string) => `
+      update mirror.builds set success = ${success}, state = '${state}' where id = '${id}';
+      insert into mirror.build_transitions (build_id, seq, to_state, ${FINAL}) values ('${id}', 9, 'finished', ${AGO}, ${AGO}, 1, 'date');
+      insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
+      values ('build', '${id}', 2, ${AGO}, 'updated', '${before}', '{"success": ${success}}');`;
+    // These builds failed. One is built again, and one was never seen in an end before.
+    const taken = `
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('watch', 'succeeded', now(), now(), now(), 1, 'test');
+      ${changed("1004", "finished", "true", '{"success": false}')}
+      ${changed("1008", "building", "true", '{"success": false, "state": "finished"}')}
+      ${changed("1012", "finished", "true", '{"success": false, "state": "building"}')}
+      delete from mirror.build_transitions where build_id = '1012';`;
+    await using served = await openMirrorPages((url) => seedPages(url, taken));
+    const text = await served.page("/project/pip/feed.atom");
+    expect(inEntries(text, "id").filter((id) => id?.endsWith("withdrawn"))).toEqual([
+      "tag:docmirror,2026:build/1004/withdrawn",
+    ]);
+    expect(inEntries(text, "title")[0]).toBe("pip: html of latest does not fail any more");
+    expect(inEntries(text, "summary")[0]).toMatch(
+      /^The service took back that this build failed, which began at \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$/,
+    );
+    expect(text).not.toContain("build/1004/broke");
+    expect(await served.page("/feed.atom")).toContain("build/1004/withdrawn");
+  });
+
   it("is a 404 for a project that is not there, and leaves deleted projects out", async () => {
     expect((await read("/project/pipp/feed.atom")).reply.status).toBe(404);
     expect((await read("/project/%ff/feed.atom")).reply.status).toBe(404);

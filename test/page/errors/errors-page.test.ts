@@ -12,19 +12,20 @@ const WORDS =
 
 /**
  * In the last 14 days, today included: 30 builds of 10 projects timed out, 10 of 2 projects missed one of 7 modules, one build each of project 3 says one of 22 words, and
- * 138 succeeded. In the 14 days before: 5 timed out, 10 missed a module, as many finished. The first build is of 27 days ago.
+ * 138 succeeded. In the 14 days before: 5 timed out, 10 missed a module, as many finished; none on the first of
+ * these days back, of which only a part counts. The first build is of 27 days ago.
  */
 const WORLD = `
   select 't' || n as id, 1 + n % 13 as ago, n as minute, 'html' as type, (1 + n % 10)::text as project, false as success,
     'Command killed due to timeout: make html' as error
   from generate_series(0, 29) as n
-  union all select 't-' || n, 14 + n, n, 'html', '1', false, 'Command killed due to timeout: make html' from generate_series(0, 4) as n
+  union all select 't-' || n, 15 + n, n, 'html', '1', false, 'Command killed due to timeout: make html' from generate_series(0, 4) as n
   union all select 'd' || n, n, 40 + n, 'pdf', (1 + n % 2)::text, false, 'ModuleNotFoundError: No module named ''kiln' || n % 7 || ''''
   from generate_series(0, 9) as n
-  union all select 'd-' || n, 14 + n, 40 + n, 'pdf', '1', false, 'ModuleNotFoundError: No module named ''kiln''' from generate_series(0, 9) as n
+  union all select 'd-' || n, 15 + n, 40 + n, 'pdf', '1', false, 'ModuleNotFoundError: No module named ''kiln''' from generate_series(0, 9) as n
   union all select 'w' || word, 3, 100, 'html', '3', false, 'gave up at the ' || word from unnest(array['${WORDS.join("','")}']) as word
   union all select 'ok' || n, n % 14, 200 + n, 'html', '12', true, null from generate_series(1, 138) as n
-  union all select 'ok-' || n, 14 + n % 13, 200 + n, 'html', '12', true, null from generate_series(1, 184) as n
+  union all select 'ok-' || n, 15 + n % 12, 200 + n, 'html', '12', true, null from generate_series(1, 184) as n
   union all select 'first', 27, 300, 'html', '12', true, null`;
 
 const pages = usePages((url) => seedDays(url, WORLD));
@@ -46,6 +47,25 @@ describe("the page of errors", () => {
     const none = ["kind=timeot", "kind=memory", "line=0", "page=9", "since=2999-01-01"];
     const paths = ["/errors", ...[`since=${dateAgo(20)}`, ...none].map((query) => `/errors?${query}`)];
     await expectGolden(pages, "errors.golden.txt", paths);
+  });
+
+  it("compares a part of a day with the same part of the day before", async () => {
+    const at = (ago: number, minute: number, count: number) => `
+      select 'b' || ${ago} || ${minute + 720} || n as id, ${ago} as ago, ${minute} as minute, 'html' as type, n::text as project, false as success,
+        'fatal: unable to access it' as error from generate_series(1, ${count}) as n`;
+    // The first minute of each day, and the last one of yesterday.
+    const world = [at(3, 0, 1), at(1, -720, 3), at(1, 719, 5), at(0, -720, 4)].join(" union all ");
+    await using served = await serveDays(world);
+    const page = await served.page(`/errors?since=${dateAgo(0)}`);
+    expect(kindsOf(page)[0]).toMatch(/^Source not reachable.*4 ?3 before/);
+    expect(printsOf(page)[0]).toMatch(/4builds, 3 before/);
+    expect(textOf(blockOf(page, "lines"))).toMatch(
+      /The last day is not over, so the days before end at .* too\./,
+    );
+    // Yesterday is over, so the whole day counts.
+    const whole = await served.page(`/errors?since=${dateAgo(1)}&until=${dateAgo(1)}`);
+    expect(kindsOf(whole)[0]).toMatch(/^Source not reachable.*8 ?0 before/);
+    expect(textOf(whole)).not.toContain("is not over");
   });
 
   it("has a row a kind, with its failures, its projects, what changed, and its newest build", async () => {

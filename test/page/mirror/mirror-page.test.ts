@@ -75,7 +75,8 @@ describe("a mirror that is not well", () => {
         ('project', '1', 'users', 1, '/api/v1/user/78/', 'gone', now() - interval '2 days', 'user', '78'),
         ('build', '1001', 'project', 0, 'https://elsewhere.example/x', 'foreign', null, null, null);
       insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
-        (2, 'build', '<b>pace</b>', 'appeared', 'in records', now() - interval '5 hours');
+        (2, 'build', '<b>pace</b>', 'appeared', 'in records', now() - interval '5 hours'),
+        (2, 'file', '<i>link</i>', 'unsteady', 'differs from reply to reply', now() - interval '6 hours');
       insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
       values ('incremental', 'partial', now(), now(), now(), 1, 'test', 'file list: <i>no</i> page');
       insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at)
@@ -92,6 +93,9 @@ describe("a mirror that is not well", () => {
     );
     expect(references).toContain("project of 1 build: 1 address that is not here–they lead outside");
     expect(drift).toMatch(/<b>pace<\/b> of builds is new[45] hin records/);
+    expect(drift).toMatch(
+      /<i>link<\/i> of files differs from reply to reply, .*[56] hDOCMIRROR_IGNORED_FIELDS=file\.<i>link<\/i> leaves it out/,
+    );
     expect(walks).toMatch(/files, run 4.*file list: <i>no<\/i> page/);
     expect(rowsOf(page, "lists")[3]?.[1]).toContain("last reading not whole");
     expect(texts.saysOf(page)).toContain("partial: file list: <i>no</i> page.");

@@ -91,7 +91,12 @@ const long = { ...silent, lastBuildAt: SILENT_AT - 2 * 86_400_000, gapMs: 2.2 * 
 const late = { ...silent, state: "late" };
 const few = { ...ARRIVALS, state: "few", lately: { builds: 120, usual: 192, fewest: 150 } };
 const young = { ...ARRIVALS, state: "unknown", reason: "too_few_days", daysKnown: 9 };
-const ended = { ...ARRIVALS, state: "dormant", lastBuildAt: Date.parse("2024-03-02T10:00:00Z") };
+const ended = {
+  ...ARRIVALS,
+  state: "dormant",
+  lastBuildAt: Date.parse("2024-03-02T10:00:00Z"),
+  lately: { builds: 0, usual: 0, fewest: 0 },
+};
 
 const before = {
   isNow: false,
@@ -161,6 +166,16 @@ describe("the verdict", () => {
         .replaceAll("\u00a0", " ");
     });
     await expect(`${told.join("\n\n")}\n`).toMatchFileSnapshot("verdict.golden.txt");
+  });
+
+  it("has at most two sentences of evidence", () => {
+    for (const [name, facts] of Object.entries(CASES)) {
+      const evidence = textOf(String(judge({ hadWorked: facts.broke, ...facts }).evidence));
+      expect([name, evidence.split(/(?<=[.?!]) /)]).toEqual([
+        name,
+        expect.toSatisfy((said) => said.length <= 2),
+      ]);
+    }
   });
 
   it("calls usual what eight of ten days had, and nothing before a week is known", () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { usePages } from "../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
+import { blockOf, expectHarmless, headingOf, saysOf, textOf } from "../../support/page-text.ts";
 import { roleName } from "../../support/roles.ts";
 import { type ServedPages, seedPages, servePages } from "../../support/served-pages.ts";
 
@@ -56,6 +56,10 @@ describe("who maintains a project", () => {
       const now = await served.page("/");
       expect(textOf(blockOf(now, "failing"))).toMatch(/maintained by <script>alert\(1\)<\/script>, ada/);
       expectHarmless(now, "/");
+      expect(blockOf(now, "failing")).toContain('<a href="/projects?maintainer=ada">');
+      expect(blockOf(await served.page("/project/kiln"), "facts")).toContain(
+        '<a href="/projects?maintainer=ada">',
+      );
       const factsOf = async (slug: string) => textOf(blockOf(await served.page(`/project/${slug}`), "facts"));
       expect(await factsOf("kiln")).toContain(`Maintained by${EVIL}, ada`);
       expect(await factsOf("lone")).toContain("Maintained bynot known");
@@ -77,6 +81,16 @@ describe("who maintains a project", () => {
           "Nobody with the name",
         );
       }
+      const hers = await served.page("/projects?maintainer=ada");
+      expect(headingOf(hers)).toBe("None of 1 project of ada is good.");
+      expect(hers).toContain("<title>✗ Projects of ada · docmirror</title>");
+      expect(saysOf(hers)).toMatch(/^1 with failing main docs\. Good means/);
+      expect(textOf(blockOf(hers, "projects"))).toMatch(/Projects of ada\s+1.*All 1/s);
+      const none = await served.page("/projects?maintainer=ada&q=nosuch");
+      expect(headingOf(none)).toBe(headingOf(hers));
+      expect(none).toMatch(/acts-inline">.*<a href="\/projects\?maintainer=ada">[^<]*project/);
+      expect(headingOf(await served.page("/projects?maintainer=nobody"))).toContain("Nobody with the name");
+      expect(hers).toMatch(/<label[^>]*>Project, maintainer or build/);
       const file = await (await served.get("/files/now/failing.json?maintainer=ada")).text();
       expect(JSON.parse(file)).toMatchObject([{ project_slug: "kiln" }]);
       const found = await served.page("/projects?q=ada");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { risingWords, sayingOf } from "../../../src/page/parts/rising.ts";
+import { risingWords, sayingOf } from "../../../src/page/parts/changes.ts";
 import type { BlockRow } from "../../support/block-offers.ts";
 import { openMirrorPages } from "../../support/mirror-pages.ts";
 import { seedDays } from "../../support/seeded-days.ts";

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { offeredRows } from "../../support/block-offers.ts";
+import { withTestSql } from "../../support/database.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
-import { blockOf, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { blockOf, mainOf, rowsOf, saysOf, textOf } from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
 import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
 import { refreshPages } from "../../support/served-pages.ts";
@@ -19,7 +20,13 @@ const WORLD = `
   from generate_series(1, 28) as ago cross join generate_series(0, 9) as k
   union all select 'stuck', 1, 30, 'html', '1', null, null`;
 
-const pages = usePages((url) => seedDays(url, WORLD));
+const SERVICE =
+  "insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())";
+
+const pages = usePages(async (url) => {
+  await seedDays(url, WORLD);
+  await withTestSql(url, (sql) => sql.unsafe(SERVICE));
+});
 
 const comparison = (page: string): Record<string, string[]> =>
   Object.fromEntries(rowsOf(page, "compare").map(([name = "", ...cells]) => [name, cells]));
@@ -37,6 +44,17 @@ describe("the page of trends", () => {
     ]);
   });
 
+  it("names its days and the service in its title, for a slide", async () => {
+    const title = /<title>(.*?)<\/title>/;
+    const days = `${dayAgo(14)} – ${dayAgo(1)}`.replace(/ (\w{3}) – (\d+) \1$/, "–$2 $1");
+    expect(title.exec(await pages.page("/trends"))?.[1]).toBe(
+      `↓ ${days}: 80.0\u00a0% succeeded, fewer than in the 14 days before · docs.example.org · docmirror`,
+    );
+    expect(title.exec(await pages.page("/trends?type=html&since=7d"))?.[1]).toMatch(
+      /: 87\.5\u00a0% of the html builds succeeded, as in the 7 days before · /,
+    );
+  });
+
   it("compares each figure with the period before", async () => {
     const rows = comparison(await pages.page("/trends"));
     const change = "down 10.0 points more than chance: −18.4 to −1.6";
@@ -52,6 +70,9 @@ describe("the page of trends", () => {
   it("draws each day, names it under the mouse, and has the same as a table", async () => {
     const block = blockOf(await pages.page("/trends"), "days");
     expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);
+    // Its lowest line is no 0, and says so.
+    expect(block).toMatch(/>40\u00a0%<.*>not 0</s);
+    expect(textOf(block)).toContain("succeeded; the axis begins at 40 %");
     expect(block).toContain(`<title>${dayAgo(2)}: 80.0\u00a0% of 10 builds (49\u00a0% to 94\u00a0%)</title>`);
     expect(block).toContain(`<title>${dayAgo(1)}: 8 succeeded, 2 failed, 1 not finished</title>`);
     expect(block).toContain(`<title>${dayAgo(20)}: 1 broke, 1 fixed</title>`);
@@ -103,6 +124,8 @@ describe("the page of trends", () => {
     const builds = `select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error
       from generate_series(1, 400) as ago`;
     await using served = await openMirrorPages((url) => seedDays(url, builds));
+    const quarter = blockOf(await served.page("/trends?since=92d"), "days");
+    expect(textOf(quarter)).toContain("By week");
     const page = await served.page(`/trends?since=${dateAgo(400)}`);
     const block = blockOf(page, "days");
     expect(textOf(block)).toContain("By week");
@@ -123,11 +146,66 @@ describe("the page of trends", () => {
     expect(textOf(blockOf(page, "repairs"))).toMatch(/Broke in \d{4}-\d\d/);
   });
 
+  it("has what shows nothing as lines behind all else, each with its reason and its files", async () => {
+    const [shown = "", bare = ""] = (await pages.page("/trends")).split('<div class="bares">');
+    const lines = [...bare.matchAll(/<section class="block" id="(\w+)"/g)].map(([, id]) => id);
+    expect(lines).toEqual(["platform", "regressions"]);
+    for (const id of lines) {
+      const line = blockOf(bare, String(id));
+      expect(line).toMatch(/<div class="empty"><p>.*<strong>N.*<\/strong> \w/s);
+      expect(line).toContain(`/files/trends/${id}.csv`);
+      expect(line).not.toContain('class="note"');
+    }
+    expect(shown).toContain('id="formats"');
+    expect(shown).not.toContain('class="empty"');
+  });
+
   it("tells how long half waited, by the hour of the trigger", async () => {
     const page = await pages.page("/trends");
     const rows = await offeredRows(pages, page, "waits");
     expect(rows.waits?.map(({ hour, known }) => [hour, known])).toEqual([[12, 140]]);
     expect(textOf(blockOf(page, "waits"))).toMatch(/140 of 140 builds.*12:00\s*at most 30 s/s);
+  });
+});
+
+describe("a day that is not over", () => {
+  /** Each half hour of four days a build, every third of which fails; of today those that have come. */
+  const HALF_HOURS = `
+    select ago || '-' || k as id, ago, (k - 24) * 30 as minute, case when k % 2 = 0 then 'html' else 'pdf' end as type, '1' as project, k % 3 <> 0 as success,
+      case when k % 3 = 0 then 'ModuleNotFoundError: No module named kiln' end as error
+    from generate_series(0, 3) as ago cross join generate_series(0, 47) as k`;
+  const COUNTED = `
+    with look as (select current_through as at, (current_through at time zone 'utc')::date as day from report.freshness where resource = 'build'),
+      build as (
+        select *, triggered_on = day as is_today from report.fact_builds cross join look
+        where triggered_on = day or triggered_on = day - 1 and triggered_at <= at - interval '1 day'
+      )
+    select look.day::text, counts.*,
+      (select count(*) from report.streaks where worked_before and broke_at >= look.day - 1 and broke_at <= at - interval '1 day')::text as broke_before
+    from look cross join (
+      select (count(*) filter (where is_today))::text as today, (count(*) filter (where not is_today))::text as before,
+        (count(*) filter (where not is_today and failed = 1))::text as failed_before, (count(*) filter (where not is_today and type = 'pdf'))::text as pdf_before
+      from build
+    ) as counts`;
+
+  it("is compared with the same part of the day before, and says so", async () => {
+    await using served = await openMirrorPages((url) => seedDays(url, HALF_HOURS));
+    const [is] = await served.sql.unsafe(COUNTED);
+    const page = await served.page(`/trends?since=${is?.day}`);
+    const rows = comparison(page);
+    expect(rows["Builds triggered"]?.slice(0, 2)).toEqual([is?.today, is?.before]);
+    expect(rows["Versions and formats that broke"]?.[1]).toBe(is?.broke_before);
+    expect(rows["… without faults of the platform"]).toBeUndefined();
+    expect(textOf(blockOf(page, "why"))).toContain(`${is?.failed_before} before`);
+    expect(rowsOf(page, "days").map(([, good, bad]) => Number(good) + Number(bad))).toEqual([
+      Number(is?.today),
+      Number(is?.before),
+    ]);
+    const words = /The last day is not over, so the days before end at \d+ \w+ \d\d:\d\d too\./;
+    for (const where of [saysOf(page), textOf(blockOf(page, "compare"))]) expect(where).toMatch(words);
+    const ofType = await served.page(`/trends?since=${is?.day}&type=pdf`);
+    expect(comparison(ofType)["Builds triggered"]?.[1]).toBe(is?.pdf_before);
+    expect(saysOf(await served.page("/trends?since=1d"))).not.toMatch(words);
   });
 });
 
@@ -166,7 +244,7 @@ describe("the times of builds", () => {
     expect(Number(hours) - Number(known)).toBe(2);
     const [unseen, ...others] = await blocks(UNSEEN);
     for (const block of [unseen, others[0]]) {
-      const words = /Not known\..*Of 11 finished builds no time.*docmirror watch looks each minute/s;
+      const words = /Not known\..*Of 11 finished builds no time.*that takes docmirror watch/s;
       expect(textOf(block ?? "")).toMatch(words);
       expect(block).not.toContain('class="bounds');
     }

@@ -3,22 +3,19 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { OUTCOMES, RUN_KINDS } from "../../../src/base/metrics/labels.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import {
-  createFigureRegistry,
-  createReadFigures,
-  FIGURE_METRICS,
-  findFigures,
-} from "../../../src/report/status/figures.ts";
+import { FIGURE_METRICS, findFigures } from "../../../src/report/status/figures.ts";
+import { createFigureRegistry, createReadFigures } from "../../../src/report/status/read-figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { samplesOf, seriesOf } from "../../support/alert-firings.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { HELD } from "../../support/leases.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 import { createReader } from "../../support/roles.ts";
 
-const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
+const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true, ...NO_LIMIT };
 async function scrape(sql: Sql, isWorker = true) {
   const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...OPTIONS, isWorker }));
   const text = await createFigureRegistry(true, figures).metrics();
@@ -79,9 +76,15 @@ describe("the figures of a mirror", () => {
     const { names, of } = await scrape(sql, false);
     expect(names).toEqual(
       [
-        ...["builds_open", "builds_stuck", "database_up", "deletions_held_back", "list_deficit_records"],
-        ...["missing_records", "notices_given_up", "notices_waiting", "quarantined_records"],
-        ...["run_in_progress", "runs_failed_in_a_row", "schema_changes_total"],
+        ...["builds_open", "builds_stuck", "database_bytes", "database_up", "deletions_held_back"],
+        ...["list_deficit_records", "logs_bytes", "missing_records", "notices_given_up", "notices_waiting"],
+        ...[
+          "quarantined_records",
+          "run_in_progress",
+          "runs_failed_in_a_row",
+          "schema_bytes",
+          "schema_changes_total",
+        ],
       ].map((name) => `docmirror_${name}`),
     );
     for (const name of ["list_deficit_records", "missing_records", "deletions_held_back"])
@@ -255,6 +258,32 @@ describe("the figures of a mirror", () => {
       by("state", { triggered: 2, cloning: 0, installing: 0, building: 0, uploading: 0, other: 2 }),
     );
     expect(of("builds_stuck")).toEqual({ "": 2 });
+  });
+
+  it("say when certificates end, that of the service by the newest run that saw one", async ({ sql }) => {
+    expect((await scrape(sql)).of("certificate_ends_timestamp_seconds")).toEqual({});
+    const [old, renewed] = ["2026-12-01T00:00:00Z", "2027-03-01T00:00:00Z"];
+    for (const at of [old, renewed, null]) {
+      await addRun(sql, "watch", "failed");
+      await sql`update sync.runs set certificate_ends_at = ${at} where id = (select max(id) from sync.runs)`;
+    }
+    const databaseCertificateEnd = new Date("2026-12-24T00:00:00Z");
+    const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...OPTIONS, databaseCertificateEnd }));
+    const text = await createFigureRegistry(true, figures).metrics();
+    expect(seriesOf(text, "docmirror_certificate_ends_timestamp_seconds")).toEqual(
+      by("of", { service: Date.parse(renewed) / 1000, database: databaseCertificateEnd.getTime() / 1000 }),
+    );
+  });
+
+  it("say how large the database is, and its schemas, and how many days its growth leaves", async ({
+    sql,
+  }) => {
+    const { of } = await scrape(sql);
+    expect(of("database_bytes")[""]).toBeGreaterThan(of("logs_bytes")[""] ?? 0);
+    expect(Object.keys(of("schema_bytes")).toSorted()).toEqual(
+      ["mirror", "report", "rollup", "sync"].map((schema) => `schema="${schema}"`),
+    );
+    expect(of("database_days_left")).toEqual({});
   });
 
   it("say when backups and exports were good last, and how often they failed since", async ({ sql }) => {

@@ -11,12 +11,13 @@ import { muteProject } from "../../../src/store/ledger/muted-projects.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 
 const HOUR_MS = 3_600_000;
 const SETTINGS = {
-  ...{ stuckAfterMs: 2 * HOUR_MS, staleAfterMs: 30 * HOUR_MS, sourceTimezone: "Etc/UTC" },
+  ...{ stuckAfterMs: 2 * HOUR_MS, staleAfterMs: 30 * HOUR_MS, sourceTimezone: "Etc/UTC", ...NO_LIMIT },
   ...{ syncCron: "17 2 * * *", watchCron: "* * * * *", timezone: "Etc/UTC" },
-  ...{ backupCron: null, exportCron: null },
+  ...{ backupCron: null, exportCron: null, pruneCron: null },
 };
 const NOW = new Date("2026-11-03T12:00:30Z");
 const DEFINITIONS = readDefinitions();
@@ -43,6 +44,9 @@ function fieldsOf(value: unknown): unknown {
 
 describe("the status document", () => {
   it("has the fields that the contract names, in its order", async ({ sql }) => {
+    await sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, database_bytes)
+      select 'full', 'succeeded', now(), now() - days * interval '1 day', now(), 1, 'test', 1 from unnest(array[9, 1]) as days`;
     await seedWalks(sql, EACH_AN_HOUR_AGO, NOW);
     await seedLeader(sql);
     await sql`
@@ -172,7 +176,13 @@ describe("the status document", () => {
 test("the next runs name each job with its line, its zone and the next moment", () => {
   const timezone = "Europe/Berlin";
   const findNextRuns = createNextRuns({
-    ...{ syncCron: "17 2 * * *", watchCron: "*/5 * * * *", backupCron: "47 3 * * *", exportCron: null },
+    ...{
+      syncCron: "17 2 * * *",
+      watchCron: "*/5 * * * *",
+      backupCron: "47 3 * * *",
+      exportCron: null,
+      pruneCron: null,
+    },
     timezone,
   });
   expect(findNextRuns(new Date("2026-03-28T12:01:00Z"))).toEqual([

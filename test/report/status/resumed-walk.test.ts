@@ -5,6 +5,7 @@ import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +23,7 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
   quick.world.advance(5 * HOUR_MS);
   expect((await quick.sync()).summary.status).toBe("succeeded");
   const now = quick.world.now();
-  const settings = { stuckAfterMs: 24 * HOUR_MS, sourceTimezone: "Etc/UTC" };
+  const settings = { stuckAfterMs: 24 * HOUR_MS, sourceTimezone: "Etc/UTC", ...NO_LIMIT };
   const { sql } = quick;
   const status = await findStatus(sql, { ...settings, staleAfterMs: 4 * HOUR_MS }, now);
   const build = status.resources.find(({ resource }) => resource === "build");

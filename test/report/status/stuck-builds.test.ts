@@ -5,9 +5,10 @@ import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findOpenBuilds } from "../../../src/report/status/find-status.ts";
 import { loadingTest as test } from "../../support/loading.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
-const SETTINGS = { stuckAfterMs: 2 * 3_600_000, sourceTimezone: "Etc/UTC" };
+const SETTINGS = { stuckAfterMs: 2 * 3_600_000, sourceTimezone: "Etc/UTC", ...NO_LIMIT };
 const SEEN_AT = "2024-05-15T12:00:00.000Z";
 const [YOUNG, OLD] = ["2024-05-15T11:00:00", "2024-05-15T09:00:00"];
 

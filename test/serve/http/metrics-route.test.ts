@@ -5,8 +5,8 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
 import type { SyncSettings } from "../../../src/mirror/lists/plan.ts";
 import { withReport } from "../../../src/report/refresh/refresh.ts";
-import { createReadFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
+import { createReadFigures } from "../../../src/report/status/read-figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createApp } from "../../../src/serve/http/app.ts";
 import { createBoundedReader } from "../../../src/serve/http/served-mirror.ts";
@@ -15,11 +15,12 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { connectionsOf } from "../../support/connections.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { NO_LIMIT } from "../../support/no-limit.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 /** A run of it takes no time, and its list of builds has several pages. */
 const FEW = { users: 5, projects: 6, versions: 12, files: 8, builds: 70 };
-const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
+const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true, ...NO_LIMIT };
 
 /** `/metrics` of a process with these meters over a database. */
 async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()) {

@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
+import { findCertificateEnd, withSql } from "../../../src/store/connection/connect.ts";
 import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts";
 import { findServerAccount } from "../../../src/store/embedded/account.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
@@ -14,6 +15,8 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   let certificate: string;
   let sockets: string;
   let server: EmbeddedServer;
+  /** As the last connection showed it. */
+  let certificateEnd: Date | null;
 
   beforeAll(async () => {
     certificate = folder.at("server.crt");
@@ -38,6 +41,7 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
     url.search = query;
     return withSql(url.href, { applicationName: "docmirror test", max: 1 }, async (sql) => {
       const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
+      certificateEnd = findCertificateEnd(sql);
       return row?.ssl;
     });
   }
@@ -55,6 +59,16 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   ])("%s with sslmode=%s, its certificate named: %s, is %s", async (host, mode, isNamed, outcome) => {
     const query = `sslmode=${mode}${isNamed ? `&sslrootcert=${certificate}` : ""}`;
     expect(await connectBy(host, query).catch(({ code }) => code)).toBe(outcome);
+  });
+
+  test("shows when the certificate ends that proved the server, and none that proved nothing", async () => {
+    const { validTo } = new X509Certificate(readFileSync(certificate));
+    await connectBy("localhost", `sslmode=verify-full&sslrootcert=${certificate}`);
+    expect(certificateEnd).toEqual(new Date(validTo));
+    for (const mode of ["require", "disable"]) {
+      await connectBy("127.0.0.1", `sslmode=${mode}`);
+      expect(certificateEnd).toBeNull();
+    }
   });
 
   test.each([

@@ -4,15 +4,14 @@ import { LockedError } from "../../../src/base/errors.ts";
 import { withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   beatHeart,
-  findLastEndedWalk,
+  findHeadFacts,
   findResumableWalks,
-  findServiceGap,
   finishRun,
   finishWalk,
   type RunTotals,
   saveProgress,
   startRun,
-  startWalk,
+  startWalks,
   type WalkCounts,
 } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
@@ -27,6 +26,7 @@ const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as u
 const totals: RunTotals = {
   ...{ requests: 1, bytes: 2, replacedNul: 3, resolved: 4, unresolved: 5, transitions: 6, changed: 0 },
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
+  certificateEnd: new Date("2026-12-31T23:59:59Z"),
   unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
 };
 /** A walk that begins in its own run. */
@@ -50,7 +50,7 @@ const finish = (
 };
 async function startBuilds(hour = 1): Promise<number> {
   const { runId } = await openRun(sql, "full", at(hour));
-  await startWalk(sql, runId, "build", from(runId, at(hour)), none, null);
+  await startWalks(sql, runId, ["build"], from(runId, at(hour)), none, null);
   return runId;
 }
 const END = {
@@ -130,7 +130,7 @@ test.each([
 describe("a walk", () => {
   test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
     const runId = await startBuilds();
-    await startWalk(sql, runId, "user", from(runId, at(1)), none, null);
+    await startWalks(sql, runId, ["user"], from(runId, at(1)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
     await saveProgress(sql, runId, "build", counts, {
@@ -152,7 +152,7 @@ describe("a walk", () => {
     // A run that came to no walk leaves it as it was; one that began it anew does not.
     const later = await openRun(sql, "full", at(3));
     expect(await findResumableWalks(sql, at(0), at(9))).toHaveLength(1);
-    await startWalk(sql, later.runId, "build", from(later.runId, at(3)), none, null);
+    await startWalks(sql, later.runId, ["build"], from(later.runId, at(3)), none, null);
     expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
   });
 
@@ -161,7 +161,7 @@ describe("a walk", () => {
     const end = { ...END, totalCount: 60, unstored: null };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
-      await startWalk(sql, runId, resource, from(runId, at(1)), none, null);
+      await startWalks(sql, runId, [resource], from(runId, at(1)), none, null);
       await saveProgress(sql, runId, resource, counts, {
         checkpoint,
         at: at(2),
@@ -181,7 +181,7 @@ describe("a walk", () => {
   });
 
   test("that measured the gap of the service last is found by its run, whatever the clock said; others aside", async () => {
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 0, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 0, repeated: 0 });
     const gaps = {
       8: { unshown: 8, repeated: 0 },
       2: { unshown: 2, repeated: 1 },
@@ -193,12 +193,12 @@ describe("a walk", () => {
       const end = { ...END, walk: walks[hour], gap: gaps[hour], finishedAt: at(hour + 1) };
       await finishWalk(sql, await startBuilds(hour), "build", end);
     }
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 1 });
-    expect(await findLastEndedWalk(sql, "build")).toMatchObject({ walk: "not_whole" });
-    expect(await findServiceGap(sql, "user")).toEqual({ unshown: 0, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 2, repeated: 1 });
+    expect(await findHeadFacts(sql, "build")).toMatchObject({ endedAt: "2024-05-15 05:00:00+00" });
+    expect((await findHeadFacts(sql, "user")).gap).toEqual({ unshown: 0, repeated: 0 });
     // A program of before has written all of it as one number.
     await finishWalk(sql, await startBuilds(9), "build", { ...END, walk: "whole", unstored: 3, deficit: 5 });
-    expect(await findServiceGap(sql, "build")).toEqual({ unshown: 2, repeated: 0 });
+    expect((await findHeadFacts(sql, "build")).gap).toEqual({ unshown: 2, repeated: 0 });
   });
 });
 

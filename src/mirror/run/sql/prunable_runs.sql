@@ -1,8 +1,9 @@
 -- The runs that no later run needs. Later runs need the newest whole walk of each list, the newest one that was whole or joined at the
 -- head, and all walks since, which may have left a gap or a checkpoint. The newest run of each kind and status shows how fresh the
--- mirror is.
+-- mirror is. With `isOfRounds` only the runs of the watch.
 select run.id from sync.runs as run
 where run.status <> 'running' and run.finished_at < :horizon::timestamptz
+  and (not :isOfRounds::boolean or run.kind = 'watch')
   and run.id not in (select max(id) from sync.runs group by kind, status)
   and not exists (
     select from sync.walks as walk

@@ -19,10 +19,11 @@ with latest as materialized (
 )
 select latest.*, state.run_id, state.source_timezone, state.stuck_after_s,
   latest.definition is distinct from state.definition as is_redefined,
-  -- A changed record or another hour makes it due, but it takes one part in so many of the time at most.
-  dear_refreshed_at is null
-    or (dear_revision <> latest.revision or latest.covered_through >= (select max(hour) + interval '1 hour' from rollup.backlog))
-    and now() - dear_refreshed_at >= :expensiveShare::int * dear_took_s * interval '1 s' as is_expensive_due,
+  -- A record has changed, or another hour has been read, since the expensive answers were computed.
+  dear_refreshed_at is null or dear_revision <> latest.revision
+    or coalesce(latest.covered_through >= (select max(hour) + interval '1 hour' from rollup.backlog), false) as are_expensive_behind,
+  -- They take one part in so many of the time at most.
+  coalesce(now() - dear_refreshed_at >= :expensiveShare::int * dear_took_s * interval '1 s', true) as are_expensive_due,
   exists (
     select from sync.runs
     where kind in ('full', 'incremental') and status <> 'running' and id > state.run_id

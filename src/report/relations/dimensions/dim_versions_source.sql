@@ -1,6 +1,6 @@
 CREATE OR REPLACE VIEW rollup.dim_versions_source AS
-SELECT version.id AS version_id, coalesce(version.project_id, '-1') AS project_id, named.version_slug, verbose_name AS version_name,
-  identifier, active AS is_active, built AS is_built, uploaded AS is_uploaded, version.deleted_at IS NOT NULL AS is_deleted,
+SELECT version.id AS version_id, coalesce(version.project_id, '-1') AS project_id, named.version_slug, nullif(verbose_name, '') AS version_name,
+  nullif(identifier, '') AS identifier, active AS is_active, built AS is_built, uploaded AS is_uploaded, version.deleted_at IS NOT NULL AS is_deleted,
   version.first_seen_at, version.deleted_at,
   CASE
     WHEN version.slug IN ('latest', 'stable') THEN version.slug

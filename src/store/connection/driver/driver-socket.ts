@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { HEAD_BYTES, type SessionSettings, SessionStart } from "./session-start.ts";
 
 const ERROR = "E".charCodeAt(0);
@@ -115,6 +116,12 @@ export class DriverSocket extends EventEmitter {
 
   get readyState(): string {
     return this.#loss === null ? (this.#raw?.readyState ?? "closed") : "closed";
+  }
+
+  /** When the server's certificate ends. Null without one that was proven. */
+  get certificateEnd(): Date | null {
+    const raw = this.#raw;
+    return raw instanceof TLSSocket && raw.authorized ? new Date(raw.getPeerCertificate().valid_to) : null;
   }
 
   write(chunk: Buffer, written?: (error?: Error | null) => void): boolean {

@@ -1,5 +1,0 @@
--- The live records of a list, and those of them that it does not show any more. The count is kept for a list that is read at its head;
--- null before the first one.
-select
-  case when :isCounted then (select live from sync.lists where resource = :resource) else (count_rows.sql) end as live,
-  (select count(*) from mirror.RECORDS where IS_LISTED and id in (hidden_ids.sql)) as hidden

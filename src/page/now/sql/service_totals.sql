@@ -1,0 +1,3 @@
+select (select count(*) from report.dim_projects where not is_deleted and project_id <> '-1') as projects,
+  (select sum(finished) from report.success_rate_by_type) as finished,
+  (select min(day) from report.dim_dates) as first_day

@@ -1,0 +1,5 @@
+select day, error_class, sum(failures) as failures
+from report.error_fingerprints_daily
+where :isShown
+group by day, error_class
+order by day, error_class

@@ -1,0 +1,6 @@
+select hour, projects, projects_failing, projects_expected
+  , count(*) over () as hours -- on the page
+from report.incident_hours
+where :isShown
+order by hour desc
+limit :most -- on the page

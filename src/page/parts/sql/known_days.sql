@@ -1,0 +1,3 @@
+select day
+from report.success_rate_daily
+where :isShown and is_covered

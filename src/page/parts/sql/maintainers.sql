@@ -1,0 +1,3 @@
+select project_id, maintainers
+from report_people.project_maintainers
+where project_id = any (:ids)

@@ -1,0 +1,5 @@
+select month, streaks, recovered, still_open, p25_hours, median_hours, p75_hours, closed_median_hours
+from report.time_to_recover
+where project_id is null and type :of_all_or_type
+  and month in :months
+order by month desc

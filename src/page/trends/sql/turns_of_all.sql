@@ -1,0 +1,3 @@
+select day, broke, fixed
+from report.broke_daily
+where day between :start::date and :last::date :others
