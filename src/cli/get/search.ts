@@ -9,9 +9,14 @@ import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-co
 import { isJsonObject } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
 import { type FoundHits, renderHits } from "./render-hits.ts";
 import { showValue } from "./render-reply.ts";
+
+const FOUND_FILES = statement<{ id: string; project: string; path: string; absolute_url: string }>(
+  "found_files",
+  import.meta.url,
+);
 
 /** The flags of `get --search`. */
 export interface SearchFlags {
@@ -188,11 +193,7 @@ async function askIndex(sql: Sql, search: Search, { inVersion: version, page = 1
 
 async function searchFiles(sql: Sql, query: Parameters<typeof findFiles>[1] & { page: number }) {
   const { total, hits: found } = await findFiles(sql, query);
-  const files = await sql<{ id: string; project: string; path: string; absolute_url: string }[]>`
-    select file.id, coalesce(project.slug, '') as project, coalesce(file.path, '') as path,
-      coalesce(file.absolute_url, '') as absolute_url
-    from mirror.files as file left join mirror.projects as project on project.id = file.project_id
-    where file.id = any (${found.map(({ fileId }) => fileId)}::text[])`;
+  const files = await FOUND_FILES(sql, { ids: found.map(({ fileId }) => fileId) });
   const byId = new Map(files.map((file) => [file.id, file]));
   const objects = found.flatMap(({ fileId, text }) => {
     const file = byId.get(fileId);

@@ -19,6 +19,8 @@ const COUNT_UNSTORED = recordStatement<{ named: number; nameless: number }>(
 );
 const FIND_REFUSED = recordStatement<Refused>("quarantine/find_refused", import.meta.url);
 const LIST_QUARANTINE = statement<QuarantineRow>("quarantine/list", import.meta.url);
+const UNSTORED_DATES = statement<{ date: string }>("quarantine/unstored_dates", import.meta.url);
+const COUNT_QUARANTINE = statement<{ records: number; holes: number }>("quarantine/count", import.meta.url);
 
 /** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
 const MAX_JSON_LENGTH = 50_000_000;
@@ -137,11 +139,7 @@ const MAX_DATES = 10_000;
 
 /** The dates of builds in quarantine that have no row, as they came. The list shows these, and the mirror has none. */
 export async function findUnstoredDates(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ date: string }[]>`
-    select distinct on (record_id) left(payload ->> 'date', 40) as date from sync.quarantine as waiting
-    where resource = 'build' and resolved_at is null and record_id is not null and payload ->> 'date' is not null
-      and not exists (select from mirror.builds where id = record_id)
-    order by record_id, id desc limit ${MAX_DATES}`;
+  const rows = await UNSTORED_DATES(sql, { most: MAX_DATES });
   return rows.map(({ date }) => date);
 }
 
@@ -185,11 +183,7 @@ export async function* listQuarantine(
 }
 
 export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFilter) {
-  const [row] = await sql<{ records: number; holes: number }[]>`
-    select count(*) filter (where list_offset is null) as records,
-      count(*) filter (where list_offset is not null) as holes
-    from sync.quarantine
-    where (${all} or resolved_at is null) and resource = coalesce(${resource}, resource)`;
+  const [row] = await COUNT_QUARANTINE(sql, { all, resource });
   return row ?? { records: 0, holes: 0 };
 }
 

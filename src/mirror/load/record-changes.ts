@@ -11,6 +11,7 @@ const LOG_CHANGES = statement<{ id: string; field: string; before: unknown; afte
   "log_changes",
   import.meta.url,
 );
+const STORE_CHANGES = statement("store_changes", import.meta.url);
 
 /** Columns about our copy. A difference in them is not a change of the record. */
 const NOT_UPSTREAM = [
@@ -134,9 +135,5 @@ export async function recordChanges(
 ): Promise<void> {
   const rows = [...changes].filter((change) => change.kind !== "updated" || hasFields(change));
   if (rows.length === 0) return;
-  await tx`
-    insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
-    select ${facts.resource}, "recordId", ${facts.runId}, "observedAt", kind, before, after
-    from jsonb_to_recordset(${toJson(rows)}::text::jsonb)
-      as change ("recordId" text, "observedAt" timestamptz, kind text, before jsonb, after jsonb)`;
+  await STORE_CHANGES(tx, { resource: facts.resource, runId: facts.runId, changes: toJson(rows) });
 }

@@ -17,6 +17,7 @@ import {
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 
+const FORGET_USERS = statement("forget_users", import.meta.url);
 const FIND_PEOPLE = statement<Omit<Person, "fullNames"> & { firsts: string[]; lasts: string[] }>(
   "find_people",
   import.meta.url,
@@ -107,12 +108,7 @@ async function forgetRows(tx: TransactionSql, people: readonly Person[], isDry: 
     const { count } = await composed(tx)`${isDry ? compose`select from ${table}` : change} where ${where}`;
     counts[what] += count;
   };
-  if (!isDry)
-    await composed(tx)`
-      update mirror.users set username = null, first_name = null, last_name = null, last_login = null, extra = null,
-        resource_uri = '/api/v1/user/' || id || '/', record_hash = '', changed_at = now(),
-        changed_run_id = greatest(changed_run_id, (select max(id) from sync.runs))
-      where id = any (${ids}::text[])`;
+  if (!isDry) await FORGET_USERS(tx, { ids: people.map(({ id }) => id) });
   const isTheirs = compose`resource = 'user' and record_id = any (${ids}::text[])`;
   await forget("changes", compose`mirror.changes`, compose`${isTheirs} and kind = 'updated'`, null);
   await forget("quarantine", compose`sync.quarantine`, isTheirs, null);

@@ -1,13 +1,13 @@
-import { bigint, text } from "drizzle-orm/pg-core";
+import { text } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
-import { rollup } from "../../store/schema/columns.ts";
+import { rollup, wholeNumber } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, PROJECT } from "./column-sentences.ts";
 
 export const resources = rollup.table("resources", {
   resource: text().primaryKey(),
-  records: bigint({ mode: "number" }).notNull(),
-  deleted_records: bigint({ mode: "number" }).notNull(),
+  records: wholeNumber().notNull(),
+  deleted_records: wholeNumber().notNull(),
 });
 
 const RECORDS = {

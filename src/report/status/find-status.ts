@@ -13,16 +13,9 @@ import {
   type HeldDeletions,
   type UndecidedRecord,
 } from "../../mirror/lists/missing-records.ts";
-import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import { recordStatement } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
-import {
-  type AnySql,
-  compose,
-  runStatement,
-  type Sql,
-  statement,
-  type TransactionSql,
-} from "../../store/connection/sql.ts";
+import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { describeFault, findSuspects, type Suspect } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
@@ -40,7 +33,6 @@ import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
-import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { withIsoMoments, withSnapshot } from "../read-answer.ts";
 import { type FailedRefresh, findFailedRefresh } from "../refresh/failed-refresh.ts";
@@ -53,6 +45,7 @@ type StatusFacts = BuildFacts & Pick<SettingsFor<"status">, "staleAfterMs"> & Li
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
 
+const LIST_ROWS = recordStatement<{ rows: number }>("list_rows", import.meta.url);
 const OPEN_BUILDS = statement<OpenBuilds>("open_builds", import.meta.url);
 
 interface ResourceFreshness {
@@ -226,14 +219,7 @@ async function findResources(
 ): Promise<ResourceFreshness[]> {
   const resources: ResourceFreshness[] = [];
   for (const { resource, startedAt, walk } of lists) {
-    // The loader keeps the count of the builds, so that nobody has to read every row.
-    const { table } = RECORD_TABLES[resource];
-    const counted = compose`
-      select coalesce(
-        (select ${stored.live} from ${stored} where ${stored.resource} = ${resource}),
-        (select count(*) from ${table} where ${table.deleted_at} is null)
-      ) as rows`;
-    const [count] = await runStatement<{ rows: number }>(tx, counted);
+    const [count] = await LIST_ROWS(tx, resource);
     const age = ageMs(startedAt, now);
     resources.push({
       resource,

@@ -30,7 +30,10 @@ export const moment = () => timestamp({ withTimezone: true, precision: 6, mode: 
 
 export const now = sql`now()`;
 
-const runNumber = () => bigint({ mode: "number" }).notNull().default(0);
+/** Up to 2^53: a count, or the number of a run. */
+export const wholeNumber = () => bigint({ mode: "number" });
+
+const runNumber = () => wholeNumber().notNull().default(0);
 
 /** Data of a record that has no column (`docs/tables.md`, "On every mirrored table"). */
 export interface Extra {

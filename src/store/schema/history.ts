@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { BuildStage, StateSource } from "../../resources/build-states.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { idText, mirror, moment, sync } from "./columns.ts";
+import { idText, mirror, moment, sync, wholeNumber } from "./columns.ts";
 import { builds } from "./records.ts";
 
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */
@@ -24,11 +24,11 @@ const transitionColumns = () => ({
   not_before: moment().notNull(),
   not_after: moment().notNull(),
   anomaly: text(),
-  run_id: bigint({ mode: "number" }).notNull(),
+  run_id: wholeNumber().notNull(),
   request: text(),
   asked_at: moment(),
   rule: text().$type<BoundRule>(),
-  previous_run_id: bigint({ mode: "number" }),
+  previous_run_id: wholeNumber(),
   previous_request: text(),
 });
 
@@ -53,7 +53,7 @@ export const buildStates = sync.table(
     is_final: boolean().notNull(),
     source: text().$type<StateSource>().notNull(),
     /** For a learned one: up to this run, no build has left it. */
-    run_id: bigint({ mode: "number" }),
+    run_id: wholeNumber(),
   },
   () => [check("build_states_final", sql`is_final = (stage in ('result', 'cancelled'))`)],
 );
@@ -79,7 +79,7 @@ export const openBuilds = sync.table("open_builds", {
   since: moment().notNull(),
   /** The next state was entered later. */
   seen_at: moment().notNull(),
-  run_id: bigint({ mode: "number" }).notNull(),
+  run_id: wholeNumber().notNull(),
   request: text(),
   asked_at: moment(),
   vanished_at: moment(),
@@ -89,10 +89,10 @@ export const openBuilds = sync.table("open_builds", {
 export const changes = mirror.table(
   "changes",
   {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    run_id: wholeNumber().notNull(),
     observed_at: moment().notNull(),
     kind: text().$type<"updated" | "deleted" | "restored">().notNull(),
     before: jsonb(),

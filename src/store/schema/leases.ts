@@ -1,5 +1,5 @@
-import { bigint, integer, text, unique } from "drizzle-orm/pg-core";
-import { moment, sync } from "./columns.ts";
+import { integer, text, unique } from "drizzle-orm/pg-core";
+import { moment, sync, wholeNumber } from "./columns.ts";
 
 /** The works of which each is done by one process at a time (`src/store/ledger/leases.ts`). */
 export type LeaseName = "run" | "lead" | "content";
@@ -9,7 +9,7 @@ export const leases = sync.table(
   {
     name: text().$type<LeaseName>().primaryKey(),
     /** Counts the holders. What a holder writes proves its term. */
-    term: bigint({ mode: "number" }).notNull(),
+    term: wholeNumber().notNull(),
     /** A random name of the process. All of its connections end their application name with it. */
     instance: text().notNull(),
     pid: integer().notNull(),

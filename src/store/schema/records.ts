@@ -1,8 +1,8 @@
 /** The mirrored tables: one for each resource, named as it is with an `s`, and those for values that its row does not hold. */
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { build, file, project, user, version } from "../../resources/resources.ts";
-import { bookkeeping, bytea, idText, mirror, moment } from "./columns.ts";
+import { bookkeeping, bytea, idText, mirror, moment, wholeNumber } from "./columns.ts";
 import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
 
 export const users = mirror.table("users", { ...columnsOf(user, {}), ...bookkeeping() }, (table) =>
@@ -98,7 +98,7 @@ export const buildLogs = mirror.table("build_logs", {
 
 /** The files of exports that hold logs which were removed here. A file is known by its content. */
 export const logFiles = mirror.table("log_files", {
-  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
   sha256: bytea().notNull().unique(),
   folder: text().notNull(),
   path: text().notNull(),
@@ -109,7 +109,7 @@ export const archivedLogs = mirror.table("archived_logs", {
   build_id: idText()
     .primaryKey()
     .references(() => builds.id),
-  file_id: bigint({ mode: "number" })
+  file_id: wholeNumber()
     .notNull()
     .references(() => logFiles.id),
   hash: bytea().notNull(),

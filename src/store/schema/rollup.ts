@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
-import { moment, rollup } from "./columns.ts";
+import { boolean, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
+import { moment, rollup, wholeNumber } from "./columns.ts";
 
 /**
  * With which settings, and up to when, the answers of `src/report/stored` were computed. The columns that begin with `dear_` are those
@@ -17,7 +17,7 @@ export const state = rollup.table(
     /** One hash of the definitions that computed the answers. When it changes, everything is computed again. */
     definition: text().notNull(),
     /** The answers include everything that the runs up to this one saw. */
-    run_id: bigint({ mode: "number" }).notNull(),
+    run_id: wholeNumber().notNull(),
     /** Everything that happened upstream before this moment has been read. Null until a whole walk of the builds has ended. */
     covered_through: moment(),
     refreshed_at: moment().notNull(),
@@ -25,7 +25,7 @@ export const state = rollup.table(
     dear_refreshed_at: moment(),
     dear_took_s: doublePrecision().notNull().default(0),
     /** The sum of `sync.revisions` then: while it is the same, no record has changed. */
-    dear_revision: bigint({ mode: "number" }).notNull().default(-1),
+    dear_revision: wholeNumber().notNull().default(-1),
     /** The moment from which on a build that is dated beyond tomorrow counts: the first one. Null without any. */
     next_dated_at: moment(),
     /** The number of builds that are dated beyond tomorrow. */
@@ -33,7 +33,7 @@ export const state = rollup.table(
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),
     /** Facts that the last comparison found wrong, and computed again. */
-    facts_repaired: bigint({ mode: "number" }).notNull().default(0),
+    facts_repaired: wholeNumber().notNull().default(0),
   },
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
 );

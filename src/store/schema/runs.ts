@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, moment, now, sync } from "./columns.ts";
+import { bytea, idText, moment, now, sync, wholeNumber } from "./columns.ts";
 
 /** The part of the lists that a sync reads. */
 export type SyncKind = "full" | "incremental";
@@ -32,7 +32,7 @@ export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
 export const runs = sync.table(
   "runs",
   {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
     kind: text().$type<RunKind>().notNull(),
     status: text().$type<RunStatus>().notNull(),
     started_at: moment().notNull(),
@@ -42,13 +42,13 @@ export const runs = sync.table(
     pid: integer().notNull(),
     host: text().notNull(),
     /** The term of the lease `run` under which it may write. */
-    term: bigint({ mode: "number" }),
-    requests: bigint({ mode: "number" }).notNull().default(0),
-    bytes: bigint({ mode: "number" }).notNull().default(0),
-    replaced_nul: bigint({ mode: "number" }).notNull().default(0),
-    references_resolved: bigint({ mode: "number" }).notNull().default(0),
-    references_unresolved: bigint({ mode: "number" }).notNull().default(0),
-    transitions: bigint({ mode: "number" }).notNull().default(0),
+    term: wholeNumber(),
+    requests: wholeNumber().notNull().default(0),
+    bytes: wholeNumber().notNull().default(0),
+    replaced_nul: wholeNumber().notNull().default(0),
+    references_resolved: wholeNumber().notNull().default(0),
+    references_unresolved: wholeNumber().notNull().default(0),
+    transitions: wholeNumber().notNull().default(0),
     error: text(),
     unfinished: jsonb().$type<Unfinished>(),
     /** Troubles that did not make the run fail, a sentence each. */
@@ -56,14 +56,14 @@ export const runs = sync.table(
     clock_ahead_min_ms: integer(),
     clock_ahead_max_ms: integer(),
     rounds: integer(),
-    rounds_first_id: bigint({ mode: "number" }),
+    rounds_first_id: wholeNumber(),
     rounds_since: moment(),
-    rounds_requests: bigint({ mode: "number" }),
-    rounds_bytes: bigint({ mode: "number" }),
+    rounds_requests: wholeNumber(),
+    rounds_bytes: wholeNumber(),
     /** When the certificate of the service ends. Null without TLS, or without a connection. */
     certificate_ends_at: moment(),
     /** The size of the whole database at the end. Null for a round of the watch. */
-    database_bytes: bigint({ mode: "number" }),
+    database_bytes: wholeNumber(),
   },
   (table) => [
     // A watch runs a round every minute, so a search for a sync must not read through all rounds.
@@ -75,7 +75,7 @@ export const runs = sync.table(
 export const walks = sync.table(
   "walks",
   {
-    run_id: bigint({ mode: "number" })
+    run_id: wholeNumber()
       .notNull()
       .references(() => runs.id, { onDelete: "cascade" }),
     resource: text().$type<Resource>().notNull(),
@@ -84,29 +84,29 @@ export const walks = sync.table(
     started_at: moment().notNull(),
     finished_at: moment(),
     pages: integer().notNull().default(0),
-    records: bigint({ mode: "number" }).notNull().default(0),
-    inserted: bigint({ mode: "number" }).notNull().default(0),
-    updated: bigint({ mode: "number" }).notNull().default(0),
-    unchanged: bigint({ mode: "number" }).notNull().default(0),
-    deleted: bigint({ mode: "number" }).notNull().default(0),
-    restored: bigint({ mode: "number" }).notNull().default(0),
-    quarantined: bigint({ mode: "number" }).notNull().default(0),
-    total_count: bigint({ mode: "number" }),
-    began_run_id: bigint({ mode: "number" }),
-    unstored: bigint({ mode: "number" }),
+    records: wholeNumber().notNull().default(0),
+    inserted: wholeNumber().notNull().default(0),
+    updated: wholeNumber().notNull().default(0),
+    unchanged: wholeNumber().notNull().default(0),
+    deleted: wholeNumber().notNull().default(0),
+    restored: wholeNumber().notNull().default(0),
+    quarantined: wholeNumber().notNull().default(0),
+    total_count: wholeNumber(),
+    began_run_id: wholeNumber(),
+    unstored: wholeNumber(),
     /**
      * More than `unstored`: the mirror misses records, or after a whole walk the count is wrong. Less: it has some too many. Of
      * a head: beyond what the next three columns explain.
      */
-    deficit: bigint({ mode: "number" }),
+    deficit: wholeNumber(),
     /** The other causes of a difference to the count, of the same moment (`src/mirror/lists/differences.ts`). */
-    unshown: bigint({ mode: "number" }),
-    repeated: bigint({ mode: "number" }),
-    held: bigint({ mode: "number" }),
+    unshown: wholeNumber(),
+    repeated: wholeNumber(),
+    held: wholeNumber(),
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
-    round_records: bigint({ mode: "number" }),
+    round_records: wholeNumber(),
     round_reason: text(),
     search_requests: integer(),
     search_is_done: boolean(),
@@ -126,18 +126,18 @@ export const walks = sync.table(
 /** The walks that rest each night. All but `earlier` is null while none is under way. */
 export const rounds = sync.table("rounds", {
   resource: text().$type<Resource>().primaryKey(),
-  began_run_id: bigint({ mode: "number" }),
+  began_run_id: wholeNumber(),
   started_at: moment(),
-  records: bigint({ mode: "number" }),
+  records: wholeNumber(),
   checkpoint: jsonb(),
-  total_count: bigint({ mode: "number" }),
+  total_count: wholeNumber(),
   nights: jsonb(),
   earlier: jsonb().notNull().default([]),
 });
 
 /** The checks by sample (`docmirror verify`): what each found by list, and the records that the next one looks at again. */
 export const checks = sync.table("checks", {
-  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
   checked_at: moment().notNull().default(now),
   lists: jsonb().notNull(),
   suspects: jsonb().notNull(),
@@ -154,7 +154,7 @@ export const pages = sync.table(
     meta: jsonb().notNull(),
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    run_id: wholeNumber().notNull(),
     normalizer_version: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
@@ -163,8 +163,8 @@ export const pages = sync.table(
 export const quarantine = sync.table(
   "quarantine",
   {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
+    run_id: wholeNumber().notNull(),
     resource: text().$type<Resource>().notNull(),
     record_id: text(),
     reason: text().notNull(),
@@ -172,7 +172,7 @@ export const quarantine = sync.table(
     request: text(),
     created_at: moment().notNull(),
     resolved_at: moment(),
-    list_offset: bigint({ mode: "number" }),
+    list_offset: wholeNumber(),
   },
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
 );
@@ -180,13 +180,13 @@ export const quarantine = sync.table(
 /** The lists that are read at their head. The loader maintains it. */
 export const lists = sync.table("lists", {
   resource: text().$type<Resource>().primaryKey(),
-  live: bigint({ mode: "number" }).notNull(),
+  live: wholeNumber().notNull(),
 });
 
 /** Triggers maintain it, so no writer can forget it. Replies made from an equal revision are equal. */
 export const revisions = sync.table("revisions", {
   resource: text().$type<Resource>().primaryKey(),
-  revision: bigint({ mode: "number" }).notNull(),
+  revision: wholeNumber().notNull(),
   changed_at: moment().notNull(),
 });
 
@@ -209,7 +209,7 @@ export const missingRecords = sync.table(
   {
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    run_id: wholeNumber().notNull(),
     noticed_at: moment().notNull(),
     asked_at: moment(),
     found_at: moment(),
@@ -230,7 +230,7 @@ export const upstreamSchemas = sync.table(
     body_hash: bytea().notNull(),
     body: jsonb().notNull(),
     first_seen_at: moment().notNull(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    run_id: wholeNumber().notNull(),
     asked_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
@@ -261,8 +261,8 @@ export const pageSizes = sync.table("page_sizes", {
 export const drift = sync.table(
   "drift",
   {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-    run_id: bigint({ mode: "number" }).notNull(),
+    id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
+    run_id: wholeNumber().notNull(),
     resource: text().notNull(),
     field: text().notNull(),
     kind: text().$type<"appeared" | "vanished" | "type_changed" | "unsteady">().notNull(),
@@ -277,11 +277,11 @@ export const drift = sync.table(
  * removed changes.
  */
 export const prunings = sync.table("prunings", {
-  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
   horizon: moment().notNull(),
   pruned_at: moment().notNull(),
-  changes: bigint({ mode: "number" }).notNull().default(0),
-  runs: bigint({ mode: "number" }).notNull().default(0),
+  changes: wholeNumber().notNull().default(0),
+  runs: wholeNumber().notNull().default(0),
 });
 
 /** The views and functions of the reports (`src/report/functions`). `docmirror migrate` re-creates those that differ. */

@@ -1,13 +1,13 @@
 /** The tables of the worker beside its runs: the place of the database, notices, and the ends of jobs. */
 import { sql } from "drizzle-orm";
-import { bigint, index, integer, jsonb, text } from "drizzle-orm/pg-core";
+import { index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
 import type { UpkeepJob } from "../../base/metrics/labels.ts";
-import { moment, now, sync } from "./columns.ts";
+import { moment, now, sync, wholeNumber } from "./columns.ts";
 
 /** The places of this database: the first run that ended there, and the parts that make it another one (`database-place.ts`). */
 export const places = sync.table("places", {
-  run_id: bigint({ mode: "number" }).primaryKey(),
+  run_id: wholeNumber().primaryKey(),
   place: jsonb().$type<Record<string, string | null>>().notNull(),
   noted_at: moment().notNull().default(now),
 });
@@ -19,7 +19,7 @@ export const places = sync.table("places", {
 export const notices = sync.table(
   "notices",
   {
-    id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+    id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
     message_id: text().notNull().unique().default(sql`'msg_' || replace(gen_random_uuid()::text, '-', '')`),
     /** A word that never comes twice, so that nothing is noted twice. */
     subject: text().notNull().unique(),
@@ -57,7 +57,7 @@ export const jobs = sync.table("jobs", {
   /** The begin of the last good run; null where none was good. It wrote `what`: a file, or folders without their bytes. */
   good_at: moment(),
   what: text(),
-  bytes: bigint({ mode: "number" }),
+  bytes: wholeNumber(),
   /** The first failure since then. Null after a good run, as `error` is. */
   failed_at: moment(),
   error: text(),
