@@ -47,7 +47,8 @@ const UNDER_WAY = {
   first_failed_build_id: "The first of these failures.",
   last_failed_at: "When the last of them was triggered; null where it has no date.",
   last_failed_build_id: "The last of them.",
-  last_succeeded_at: "When the last build of the series that succeeded was triggered; null where none did.",
+  last_succeeded_at:
+    "When the last build of the series that succeeded was triggered; null where none did, or it has no date.",
   last_succeeded_build_id: "That build; null where none did.",
 } as const;
 
@@ -163,14 +164,17 @@ export const FAILURE_RELATIONS = {
         "finished build of each series succeeded; unknown: no version that exists has a finished build.",
       failing: "How many of its series fail now, as in failing_now.",
       failing_since:
-        "When the worst of these began to fail, in the order of failing_projects; null where nothing fails.",
-      newest_failing_since: "When the newest of these failures began; null where nothing fails.",
-      main_failing_since: "When its main documentation began to fail; null where it does not.",
+        "When the worst of these began to fail, in the order of failing_projects; null where nothing fails, or it has no date.",
+      newest_failing_since:
+        "When the newest of these failures began; null where nothing fails, or none has a date.",
+      main_failing_since:
+        "When its main documentation began to fail; null where it does not, or that has no date.",
       stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,
       last_triggered_at:
         "When its last build was triggered; null where it has no build, or none with a date.",
-      oldest_failing_since: "When the oldest of its failures began; null where nothing fails.",
+      oldest_failing_since:
+        "When the oldest of its failures began; null where nothing fails, or none has a date.",
       last_succeeded_at:
         "When its last build that succeeded was triggered, of whatever version and type; null where none did, or none with a date.",
     },
