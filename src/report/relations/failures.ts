@@ -1,7 +1,16 @@
 import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES_COLUMNS } from "./column-sentences.ts";
+import {
+  BY_DAY,
+  COVERAGE,
+  MAIN,
+  NONE_DATED,
+  PROJECT,
+  RATE,
+  REFERENCE,
+  SERIES_COLUMNS,
+} from "./column-sentences.ts";
 
 /** Hours in which eight projects or more had a build that finished. */
 export const hours = rollup.table("hours", {
@@ -80,7 +89,14 @@ const STREAK_COLUMNS = {
   error_class: "The error class of the first failure.",
   worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
   ...REFERENCE,
-  is_main: "Whether this is the main documentation: html of the default version.",
+  ...MAIN,
+} as const;
+
+const BY_STREAK = {
+  key: ["first_failed_build_id"],
+  time: { column: "broke_at", span: "moment" },
+  order: ["broke_at desc nulls last", "first_failed_build_id desc"],
+  answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
 } as const;
 
 export const FAILURE_RELATIONS = {
@@ -89,12 +105,11 @@ export const FAILURE_RELATIONS = {
       "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
     columns: {
       ...SERIES_COLUMNS,
-      is_main: "Whether this is the main documentation: html of the default version.",
+      ...MAIN,
       is_default_version: "Whether the version is its project's default one: see is_main of dim_versions.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
       ...UNDER_WAY,
-      last_built_at:
-        "When the last build of the series was triggered, whatever became of it; null where none has a date.",
+      last_built_at: `When the last build of the series was triggered, whatever became of it; ${NONE_DATED}.`,
       ...LAST_ERROR,
       ...REFERENCE,
     },
@@ -128,14 +143,14 @@ export const FAILURE_RELATIONS = {
       "projects: its worst series (main documentation first, then what worked before, then the longest), how many fail, and since when.",
     columns: {
       ...SERIES_COLUMNS,
-      is_main: "Whether this is the main documentation: html of the default version.",
+      ...MAIN,
       ...UNDER_WAY,
       ...LAST_ERROR,
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail, or has no date.",
       worked_before: "Whether any series that fails has ever succeeded.",
-      newest_failing_since: "When the newest of its failures began; null where none has a date.",
+      newest_failing_since: `When the newest of its failures began; ${NONE_DATED}.`,
       oldest_failing_since:
         "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
     },
@@ -191,20 +206,14 @@ export const FAILURE_RELATIONS = {
       is_deleted:
         "True where its project or version is deleted: such a streak is over, also where it is_open.",
     },
-    key: ["first_failed_build_id"],
-    time: { column: "broke_at", span: "moment" },
-    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
-    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+    ...BY_STREAK,
   }),
   recoveries: declareRelation({
     answers:
       "How long did repairs take? One row per streak of failures of a series, up to the next success, without those that the " +
       "deletion of their project or version ended.",
     columns: STREAK_COLUMNS,
-    key: ["first_failed_build_id"],
-    time: { column: "broke_at", span: "moment" },
-    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
-    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+    ...BY_STREAK,
   }),
   time_to_recover: declareRelation({
     answers:
@@ -296,9 +305,7 @@ export const FAILURE_RELATIONS = {
       projects_born_broken: "Projects with such a series.",
       ...COVERAGE,
     },
-    key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day desc"],
+    ...BY_DAY,
     answer: ["day", "broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"],
   }),
   incident_hours: declareRelation({
