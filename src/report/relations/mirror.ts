@@ -220,7 +220,7 @@ export const MIRROR_RELATIONS = {
   }),
   files: declareRelation({
     answers:
-      "Which files of documentation does the service list, and what came of their pages? One row per file, deleted ones too. " +
+      "Which files are there, and what came of their pages? One row per file of documentation, deleted ones too. " +
       "`docmirror sync --content` asks for pages; without it the last six columns are null.",
     columns: {
       file_id: "The file's id.",

@@ -69,7 +69,10 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     expect(here.stdout.split("\r\n").length).toBeGreaterThan(200);
 
     using folder = createFolder();
-    const exported = await onReplica(["export", "--out", folder.at("out"), "--format", "csv", "--json"], primary());
+    const exported = await onReplica(
+      ["export", "--out", folder.at("out"), "--format", "csv", "--json"],
+      primary(),
+    );
     expect(exported).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(exported.stdout).relations.fact_builds.rows).toBe(await countBuilds("primary"));
     expect(readdirSync(folder.at("out"))).toContain("_docmirror.json");
