@@ -49,6 +49,8 @@ export const recoveryTimes = rollup.table(
   ],
 );
 
+const NOTHING_KNOWN = "null where nothing is known";
+
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {
   failures: "Consecutive finished builds of the series that failed.",
@@ -73,12 +75,12 @@ const STREAK_COLUMNS = {
   failures: "Consecutive finished builds that failed.",
   first_failed_build_id: "The first of these failures.",
   broke_at: "When it was triggered; null where it has no date.",
-  failed_after: "The first failure finished after this moment; null where nothing is known.",
-  failed_before: "The first failure was seen finished at this moment; null where nothing is known.",
+  failed_after: `The first failure finished after this moment; ${NOTHING_KNOWN}.`,
+  failed_before: `The first failure was seen finished at this moment; ${NOTHING_KNOWN}.`,
   recovered_build_id: "The success that ended the streak; null while there is none.",
   recovered_at: "When that success was triggered; null while there is none, or where it has no date.",
-  recovered_after: "That success finished after this moment; null where nothing is known.",
-  recovered_before: "That success was seen finished at this moment; null where nothing is known.",
+  recovered_after: `That success finished after this moment; ${NOTHING_KNOWN}.`,
+  recovered_before: `That success was seen finished at this moment; ${NOTHING_KNOWN}.`,
   hours_to_recover:
     "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
   recovery_s_min:

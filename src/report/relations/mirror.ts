@@ -74,8 +74,8 @@ export const MIRROR_RELATIONS = {
         "When the first whole walk of its list ended, of those that are still in walks: what has a later first_seen_at came since then; " +
         "what has an earlier one may have been there for years. Null before that walk.",
       expensive_refreshed_at:
-        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours and what leaves them " +
-        "out, backlog, and records here. `docmirror report` and `docmirror sql` compute them first where their role may. Null before the first refresh.",
+        "When the answers that may be older than refreshed_at were last computed, as their relations say, and records here; " +
+        `\`docmirror report\` and \`docmirror sql\` compute them first; ${NOT_REFRESHED}.`,
     },
     key: ["resource"],
     order: ["resource"],
