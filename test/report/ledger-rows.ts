@@ -84,13 +84,16 @@ const ROWS = `
     ('3000003', '2024-12-21 10:00', '', null, 'html', '1001', '1001', ${RECORD}),
     ('3000011', '2024-12-21 10:00', 'finished', false, 'html', null, null, ${RECORD}), ('3000012', '2024-12-21 10:00', 'finished', false, 'html', null, null, ${RECORD}),
     ('3000013', '2024-12-21 10:00', 'finished', false, 'html', null, null, ${RECORD}), ('3000014', '2024-12-21 10:00', 'finished', false, 'html', null, null, ${RECORD});
-  insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash) values ('1021', 'idle', 'list', true, ${RECORD}), ('1022', 'undated', 'list', true, ${RECORD});
+  insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash) values ('1021', 'idle', 'list', true, ${RECORD}), ('1022', 'undated', 'list', true, ${RECORD}),
+    ('1023', 'worked', 'list', true, ${RECORD});
   insert into mirror.builds (id, date, state, success, type, project_id, first_seen_at, changed_at, record_hash) values
-    ('3000021', null, 'building', null, 'html', '1021', ${RECORD}), ('3000022', null, 'finished', false, 'html', '1022', ${RECORD});
+    ('3000021', null, 'building', null, 'html', '1021', ${RECORD}), ('3000022', null, 'finished', false, 'html', '1022', ${RECORD}),
+    ('3000023', null, 'finished', true, 'html', '1023', ${RECORD}), ('3000024', '2024-12-21 10:00', 'finished', false, 'html', '1023', ${RECORD});
   insert into mirror.unresolved_references (resource, record_id, field, position, uri, status, checked_at, target_resource, target_key)
   select 'build', id, field, 0, format('/api/v1/%s/%s/', field, 7 + id::int % 2), 'gone', '2025-01-08 12:00Z'::timestamptz, field, (7 + id::int % 2)::text
   from (values ('3000011'), ('3000012'), ('3000013'), ('3000014')) as build (id), (values ('project'), ('version')) as fields (field)
   union all select 'build', '3000021', 'version', 0, 'https://elsewhere.example/', 'foreign', null, null, null
+  union all select 'build', id, 'version', 0, '/api/v1/version/8/', 'gone', '2025-01-08 12:00Z', 'version', '8' from (values ('3000023'), ('3000024')) as build (id)
   union all select 'build', '3000022', 'version', 0, '/api/v1/version/9/', 'gone', '2025-01-08 12:00Z', 'version', '9'
   on conflict do nothing;
 `;

@@ -9,6 +9,7 @@ import type { DeclaredRelation } from "../../src/report/declare-relation.ts";
 import { DICTIONARY } from "../../src/report/dictionary.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { PEOPLE } from "../../src/report/relations/people.ts";
+import { EXPENSIVE_ANSWERS } from "../../src/report/stored/answers.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
@@ -97,6 +98,55 @@ const OF_COUNTS = "Counts are then null, not 0, unless builds are known.";
 const isCount = (value: unknown) => Number.isInteger(value);
 const saysNull = (sentence: string) => /\bnull\b/i.test(sentence.replace(OF_COUNTS, ""));
 
+/** What sentences say of when a column is null, and just when that is so, by columns of the same row. */
+const NULL_WHERE: readonly (readonly [words: string, condition: string])[] = [
+  ["null where nothing finished", "coalesce({finished}, 0) = 0"],
+  ["null where none is left", "coalesce({finished_without_platform}, 0) = 0"],
+  ["null while it exists", "not {is_deleted}"],
+  ["null while there is none.", "{is_open}"],
+  [
+    "null while the streak is open or a date is missing",
+    "{is_open} or {broke_at} is null or {recovered_at} is null",
+  ],
+  ["null where all results are equal", "{succeeded} = 0 or {failed} = 0"],
+  ["null where p_value is", "{p_value} is null"],
+  ["null where none recovered", "{recovered} = 0"],
+  ["null without a day", "{triggered_on} is null"],
+  ["its utc day: key of dim_dates; null where it has none", "{triggered_at} is null"],
+  ["null while it runs", "{finished_at} is null"],
+  ["took; null while it goes on", "{finished_at} is null"],
+  ["null where nothing fails, or none has a date", "{failing} = 0 or {oldest_failing_since} is null"],
+  ["null for builds that did not fail", "{failed} is distinct from 1"],
+  ["null for others", "{failed} is distinct from 1"],
+  ["null before the first refresh", "{refreshed_at} is null"],
+  ["as of the last refresh; null in other rows", "{resource} <> 'build' or {refreshed_at} is null"],
+  ["null where fewer than 7 days are known", "{days_known} < 7"],
+  ["null where fewer than 8 days are known", "{days_known} < 8"],
+  ["null where fewer than 2 days are known", "{days_known} < 2"],
+  ["null where no whole day is known", "{days_known} = 0"],
+  ["null in rows about all projects", "{project_id} is null"],
+  ["why it failed; null once it has gone well", "{refresh_failed_at} is null"],
+  ["null where none of a known project finished", "{projects} = 0"],
+  ["else null", "coalesce({looked_at} is not null and {state} <> 'unknown', false)"],
+];
+
+test("what may be older than the other answers is just what reads an expensive one", async () => {
+  const { sql } = worlds.get("by hand") as TestDatabase;
+  const rows = await sql<{ relname: string }[]>`
+    with recursive reads as (
+      select distinct rewrite.ev_class as reader, depend.refobjid as read from pg_rewrite as rewrite
+      join pg_depend as depend on depend.classid = 'pg_rewrite'::regclass and depend.objid = rewrite.oid and depend.refclassid = 'pg_class'::regclass
+    ), older as (
+      select unnest(${EXPENSIVE_ANSWERS.map(({ table }) => table)}::text[])::regclass::oid as relation
+      union select reads.reader from older join reads on reads.read = older.relation
+    )
+    select relname from older join pg_class on oid = relation where relnamespace = 'report'::regnamespace order by relname`;
+  const declared = Object.entries<DeclaredRelation>(DICTIONARY).flatMap(([name, { isExpensive }]) =>
+    isExpensive ? [name] : [],
+  );
+  expect(rows.map(({ relname }) => relname)).toEqual(declared.toSorted());
+});
+
 describe.each(RELATIONS)("%s", (name, declared) => {
   const { columns, key, nullable = [], order } = declared;
   let found: [string, Row[]][];
@@ -122,6 +172,24 @@ describe.each(RELATIONS)("%s", (name, declared) => {
         values.includes("") && !/\bempty\b/.test(sentence) && `${column} is empty in some world`,
       ].flatMap((fault) => (fault ? [`${fault}: ${sentence}`] : []));
     });
+    expect(faults, `REPORT_SEED=${SEED}`).toEqual([]);
+  });
+
+  test("is null where its sentences say so, row by row, and nowhere else", async () => {
+    const faults: string[] = [];
+    for (const [column, sentence] of Object.entries<string>(columns))
+      for (const [words, condition] of NULL_WHERE) {
+        const needed = [...condition.matchAll(/\{(\w+)\}/g)].map(([, needs = ""]) => needs);
+        if (!sentence.toLowerCase().includes(words) || !needed.every((one) => one in columns)) continue;
+        const isSo = condition.replaceAll(/[{}]/g, "");
+        for (const [world, { sql }] of worlds) {
+          const [wrong] = await sql.unsafe(
+            `select count(*)::int as rows from ${name} where (${column} is null) <> coalesce(${isSo}, false)`,
+          );
+          if (wrong?.rows !== 0)
+            faults.push(`${column} in ${wrong?.rows} rows of the world ${world}: ${sentence}`);
+        }
+      }
     expect(faults, `REPORT_SEED=${SEED}`).toEqual([]);
   });
 

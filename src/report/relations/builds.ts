@@ -2,9 +2,12 @@ import { integer } from "drizzle-orm/pg-core";
 import { moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
+  BY_DAY,
   COVERAGE,
+  DAY,
   DELETED_AT,
   NONE_SENT,
+  NOTHING_FINISHED,
   PROJECT,
   REFERENCE,
   SERIES_COLUMNS,
@@ -115,13 +118,13 @@ export const BUILD_RELATIONS = {
     answers:
       "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
     columns: {
-      day: "The UTC day on which the builds were triggered.",
+      ...DAY,
       finished: "Finished builds of the day, with any result; the percentiles are over these.",
-      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
+      p50_s_min: `The median of the lower bounds, in seconds; ${NOTHING_FINISHED}.`,
       p50_s_max: "The median of the upper bounds; null where none is known.",
-      p90_s_min: "The 90th percentile of the lower bounds; null where nothing finished.",
+      p90_s_min: `The 90th percentile of the lower bounds; ${NOTHING_FINISHED}.`,
       p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
-      p95_s_min: "The 95th percentile of the lower bounds; null where nothing finished.",
+      p95_s_min: `The 95th percentile of the lower bounds; ${NOTHING_FINISHED}.`,
       p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
       ...COVERAGE,
       p50_s:
@@ -129,9 +132,7 @@ export const BUILD_RELATIONS = {
       p90_s: "The 90th percentile, or null, likewise.",
       p95_s: "The 95th percentile, or null, likewise.",
     },
-    key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day desc"],
+    ...BY_DAY,
     answer: ["day", "finished", "p50_s", "p90_s", "p95_s", "p95_s_min", "p95_s_max", "is_complete"],
   }),
   log_sizes: declareRelation({

@@ -1,5 +1,7 @@
 /** The sentences of columns that several relations of schema `report` have, and pieces of them. */
 export const NONE_SENT = "null where none is sent";
+export const NONE_DATED = "null where none has a date";
+export const NOTHING_FINISHED = "null where nothing finished";
 export const NOT_SENT = "null where that is not sent";
 export const FIRST_SEEN_AT =
   "When the mirror first saw it. Up to known_since of its list, in freshness, that says nothing of when it was made.";
@@ -22,6 +24,10 @@ export const TYPE = {
 
 export const SERIES_COLUMNS = { ...PROJECT, ...VERSION, ...TYPE } as const;
 
+export const MAIN = {
+  is_main: "Whether this is the main documentation: html of the default version.",
+} as const;
+
 export const REFERENCE = {
   reference:
     "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; " +
@@ -36,7 +42,7 @@ export const RATE = {
   success_rate: "succeeded / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
   success_rate_low:
     "Lower end of the 95 % Wilson interval of success_rate; null where nothing finished. Few builds give a wide one.",
-  success_rate_high: "Upper end of that interval; null where nothing finished.",
+  success_rate_high: `Upper end of that interval; ${NOTHING_FINISHED}.`,
 } as const;
 
 export const PROJECT_MEAN = {
@@ -51,6 +57,15 @@ export const UNFINISHED = {
 export const CANCELLED = {
   cancelled:
     "Builds that ended neither as a success nor as a failure, such as cancelled ones. No rate counts them.",
+} as const;
+
+export const DAY = { day: "The UTC day on which the builds were triggered." } as const;
+
+/** What a relation that has a row for each day is declared with. */
+export const BY_DAY = {
+  key: ["day"],
+  time: { column: "day", span: "day" },
+  order: ["day desc"],
 } as const;
 
 /** For relations that have a row for each day. */

@@ -51,7 +51,7 @@ export const DIMENSIONS = {
       identifier: `Its branch, tag or commit; ${NONE_SENT}.`,
       is_active: `Whether its documentation is kept up to date; ${NOT_SENT}.`,
       is_built:
-        "Whether it was ever built, as the service says, and null where it does not: builds that it no longer lists and uploads count too. " +
+        "Whether it was ever built, as the service says, else null: builds that it no longer lists and uploads count too. " +
         "The cookbook shows which versions have no build here.",
       is_uploaded: `Whether its documentation was uploaded, not built; ${NOT_SENT}.`,
       is_deleted:

@@ -1,11 +1,13 @@
 import { declareRelation } from "../declare-relation.ts";
-import { failureColumns } from "./column-sentences.ts";
+import { DAY, failureColumns } from "./column-sentences.ts";
+
+const RANK = { rank: "1 for the one that hits the most projects; then by failures." } as const;
 
 export const ERROR_RELATIONS = {
   error_classes: declareRelation({
     answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
     columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
+      ...RANK,
       error_class: "The class, by error_rules.",
       ...failureColumns("class"),
     },
@@ -17,7 +19,7 @@ export const ERROR_RELATIONS = {
     answers:
       "Which kinds of error are there? One row per fingerprint of failures, ranked by the projects that they hit.",
     columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
+      ...RANK,
       error_class: "The class of the newest of them, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
       ...failureColumns("fingerprint"),
@@ -33,7 +35,7 @@ export const ERROR_RELATIONS = {
     answers:
       "Which errors are there, and which are new? One row per error line of failures, ranked by the projects that it hits.",
     columns: {
-      rank: "1 for the one that hits the most projects; then by failures.",
+      ...RANK,
       error_class: "The class of the newest of them, by error_rules.",
       error_fingerprint: "Its fingerprint (see fact_builds): errors of the same kind.",
       error_line_id: "16 hex digits, the same for builds with the same error (see fact_builds).",
@@ -49,7 +51,7 @@ export const ERROR_RELATIONS = {
     answers:
       "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
     columns: {
-      day: "The UTC day on which the builds were triggered.",
+      ...DAY,
       error_class: "The class, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
       failures: "Failed builds of this day, class and fingerprint.",

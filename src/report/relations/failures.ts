@@ -1,7 +1,16 @@
 import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
-import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES_COLUMNS } from "./column-sentences.ts";
+import {
+  BY_DAY,
+  COVERAGE,
+  MAIN,
+  NONE_DATED,
+  PROJECT,
+  RATE,
+  REFERENCE,
+  SERIES_COLUMNS,
+} from "./column-sentences.ts";
 
 /** Hours in which eight projects or more had a build that finished. */
 export const hours = rollup.table("hours", {
@@ -40,6 +49,8 @@ export const recoveryTimes = rollup.table(
   ],
 );
 
+const NOTHING_KNOWN = "null where nothing is known";
+
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {
   failures: "Consecutive finished builds of the series that failed.",
@@ -47,7 +58,8 @@ const UNDER_WAY = {
   first_failed_build_id: "The first of these failures.",
   last_failed_at: "When the last of them was triggered; null where it has no date.",
   last_failed_build_id: "The last of them.",
-  last_succeeded_at: "When the last build of the series that succeeded was triggered; null where none did.",
+  last_succeeded_at:
+    "When the last build of the series that succeeded was triggered; null where none did, or it has no date.",
   last_succeeded_build_id: "That build; null where none did.",
 } as const;
 
@@ -63,12 +75,12 @@ const STREAK_COLUMNS = {
   failures: "Consecutive finished builds that failed.",
   first_failed_build_id: "The first of these failures.",
   broke_at: "When it was triggered; null where it has no date.",
-  failed_after: "The first failure finished after this moment; null where nothing is known.",
-  failed_before: "The first failure was seen finished at this moment; null where nothing is known.",
+  failed_after: `The first failure finished after this moment; ${NOTHING_KNOWN}.`,
+  failed_before: `The first failure was seen finished at this moment; ${NOTHING_KNOWN}.`,
   recovered_build_id: "The success that ended the streak; null while there is none.",
   recovered_at: "When that success was triggered; null while there is none, or where it has no date.",
-  recovered_after: "That success finished after this moment; null where nothing is known.",
-  recovered_before: "That success was seen finished at this moment; null where nothing is known.",
+  recovered_after: `That success finished after this moment; ${NOTHING_KNOWN}.`,
+  recovered_before: `That success was seen finished at this moment; ${NOTHING_KNOWN}.`,
   hours_to_recover:
     "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
   recovery_s_min:
@@ -79,7 +91,14 @@ const STREAK_COLUMNS = {
   error_class: "The error class of the first failure.",
   worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
   ...REFERENCE,
-  is_main: "Whether this is the main documentation: html of the default version.",
+  ...MAIN,
+} as const;
+
+const BY_STREAK = {
+  key: ["first_failed_build_id"],
+  time: { column: "broke_at", span: "moment" },
+  order: ["broke_at desc nulls last", "first_failed_build_id desc"],
+  answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
 } as const;
 
 export const FAILURE_RELATIONS = {
@@ -88,12 +107,11 @@ export const FAILURE_RELATIONS = {
       "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
     columns: {
       ...SERIES_COLUMNS,
-      is_main: "Whether this is the main documentation: html of the default version.",
+      ...MAIN,
       is_default_version: "Whether the version is its project's default one: see is_main of dim_versions.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
       ...UNDER_WAY,
-      last_built_at:
-        "When the last build of the series was triggered, whatever became of it; null where none has a date.",
+      last_built_at: `When the last build of the series was triggered, whatever became of it; ${NONE_DATED}.`,
       ...LAST_ERROR,
       ...REFERENCE,
     },
@@ -127,14 +145,14 @@ export const FAILURE_RELATIONS = {
       "projects: its worst series (main documentation first, then what worked before, then the longest), how many fail, and since when.",
     columns: {
       ...SERIES_COLUMNS,
-      is_main: "Whether this is the main documentation: html of the default version.",
+      ...MAIN,
       ...UNDER_WAY,
       ...LAST_ERROR,
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail, or has no date.",
       worked_before: "Whether any series that fails has ever succeeded.",
-      newest_failing_since: "When the newest of its failures began; null where none has a date.",
+      newest_failing_since: `When the newest of its failures began; ${NONE_DATED}.`,
       oldest_failing_since:
         "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
     },
@@ -163,14 +181,17 @@ export const FAILURE_RELATIONS = {
         "finished build of each series succeeded; unknown: no version that exists has a finished build.",
       failing: "How many of its series fail now, as in failing_now.",
       failing_since:
-        "When the worst of these began to fail, in the order of failing_projects; null where nothing fails.",
-      newest_failing_since: "When the newest of these failures began; null where nothing fails.",
-      main_failing_since: "When its main documentation began to fail; null where it does not.",
+        "When the worst of these began to fail, in the order of failing_projects; null where nothing fails, or it has no date.",
+      newest_failing_since:
+        "When the newest of these failures began; null where nothing fails, or none has a date.",
+      main_failing_since:
+        "When its main documentation began to fail; null where it does not, or that has no date.",
       stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,
       last_triggered_at:
         "When its last build was triggered; null where it has no build, or none with a date.",
-      oldest_failing_since: "When the oldest of its failures began; null where nothing fails.",
+      oldest_failing_since:
+        "When the oldest of its failures began; null where nothing fails, or none has a date.",
       last_succeeded_at:
         "When its last build that succeeded was triggered, of whatever version and type; null where none did, or none with a date.",
     },
@@ -189,20 +210,14 @@ export const FAILURE_RELATIONS = {
       series_since:
         "When the first known build of its series was triggered; null where none has a date. Compare only series that were known in both spans.",
     },
-    key: ["first_failed_build_id"],
-    time: { column: "broke_at", span: "moment" },
-    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
-    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+    ...BY_STREAK,
   }),
   recoveries: declareRelation({
     answers:
       "How long did repairs take? One row per streak of failures of a series, up to the next success, without those that the " +
       "deletion of their project or version ended.",
     columns: STREAK_COLUMNS,
-    key: ["first_failed_build_id"],
-    time: { column: "broke_at", span: "moment" },
-    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
-    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+    ...BY_STREAK,
   }),
   time_to_recover: declareRelation({
     answers:
@@ -294,9 +309,7 @@ export const FAILURE_RELATIONS = {
       projects_born_broken: "Projects with such a series.",
       ...COVERAGE,
     },
-    key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day desc"],
+    ...BY_DAY,
     answer: ["day", "broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"],
   }),
   incident_hours: declareRelation({

@@ -19,6 +19,8 @@ const RECORDS = {
   quarantined: "Records that could not be stored.",
 } as const;
 
+const NOT_REFRESHED = "null before the first refresh";
+
 export const MIRROR_RELATIONS = {
   freshness: declareRelation({
     answers: "How fresh is the mirror? One row per resource.",
@@ -33,11 +35,10 @@ export const MIRROR_RELATIONS = {
       last_whole_at: "When the last whole walk ended; null where there is none.",
       last_attempt_at: "When the last walk began, however it ended; null where there is none.",
       is_whole: "True when the last walk that ended was a good one.",
-      records:
-        "Records that the service still has, as of expensive_refreshed_at; null before the first refresh.",
-      deleted_records: "Records that it no longer has, of the same moment; null before the first refresh.",
+      records: `Records that the service still has, as of expensive_refreshed_at; ${NOT_REFRESHED}.`,
+      deleted_records: `Records that it no longer has, of the same moment; ${NOT_REFRESHED}.`,
       quarantined: "Records that wait in quarantine.",
-      refreshed_at: "When the answers of this schema were last computed; null before the first refresh.",
+      refreshed_at: `When the answers of this schema were last computed; ${NOT_REFRESHED}.`,
       deficit:
         "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
       mirror_last_good_at: "The earliest last_good_at of all lists. Null while a list has none.",
@@ -47,8 +48,7 @@ export const MIRROR_RELATIONS = {
         "On a streaming replica, seconds since the last change that it replayed; 0 where it has " +
         "replayed all that it received. Null on a primary, and on a replica that has replayed nothing " +
         "since it started.",
-      facts_checked_at:
-        "When all facts of builds were last compared with their records, or computed from them; null before the first refresh.",
+      facts_checked_at: `When all facts of builds were last compared with their records, or computed from them; ${NOT_REFRESHED}.`,
       facts_repaired:
         "Facts that this comparison found wrong, and computed again; null without one. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
       covered_through:
@@ -56,8 +56,7 @@ export const MIRROR_RELATIONS = {
         "Null before the first whole walk, and in other rows.",
       builds_dated_ahead:
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh; null in other rows.",
-      refreshed_run_id:
-        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended; null before the first refresh.",
+      refreshed_run_id: `The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended; ${NOT_REFRESHED}.`,
       read_since:
         "Every record of the list was read after this moment, by the newest whole walk, or the builds in rounds of some nights. Null where that never was.",
       held_records:
@@ -75,8 +74,8 @@ export const MIRROR_RELATIONS = {
         "When the first whole walk of its list ended, of those that are still in walks: what has a later first_seen_at came since then; " +
         "what has an earlier one may have been there for years. Null before that walk.",
       expensive_refreshed_at:
-        "When the answers that may be older than refreshed_at were last computed: time_to_recover, incident_hours and what leaves them " +
-        "out, backlog, and records here. `docmirror report` and `docmirror sql` compute them first where their role may. Null before the first refresh.",
+        "When the answers that may be older than refreshed_at were last computed, as their relations say, and records here; " +
+        `\`docmirror report\` and \`docmirror sql\` compute them first; ${NOT_REFRESHED}.`,
     },
     key: ["resource"],
     order: ["resource"],
@@ -221,7 +220,7 @@ export const MIRROR_RELATIONS = {
   }),
   files: declareRelation({
     answers:
-      "Which files of documentation does the service list, and what came of their pages? One row per file, deleted ones too. " +
+      "Which files are there, and what came of their pages? One row per file of documentation, deleted ones too. " +
       "`docmirror sync --content` asks for pages; without it the last six columns are null.",
     columns: {
       file_id: "The file's id.",

@@ -1,7 +1,11 @@
 import { declareRelation } from "../declare-relation.ts";
 import {
+  BY_DAY,
   CANCELLED,
   COVERAGE,
+  DAY,
+  NONE_DATED,
+  NOTHING_FINISHED,
   PROJECT,
   PROJECT_MEAN,
   RATE,
@@ -14,7 +18,7 @@ export const RATE_RELATIONS = {
   success_rate_daily: declareRelation({
     answers: "How often do builds succeed, day by day? One row per UTC day from the first build to today.",
     columns: {
-      day: "The UTC day on which the builds were triggered.",
+      ...DAY,
       ...RATE,
       ...PROJECT_MEAN,
       projects: "Projects with such a build, without the unknown one.",
@@ -23,9 +27,7 @@ export const RATE_RELATIONS = {
       ...STUCK,
       ...CANCELLED,
     },
-    key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day desc"],
+    ...BY_DAY,
     answer: ["day", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
   }),
   success_rate_daily_by_project: declareRelation({
@@ -33,7 +35,7 @@ export const RATE_RELATIONS = {
       "How often do the builds of a project succeed, day by day? One row per project and UTC day with builds; " +
       "docs/reports.md shows how to add the days without.",
     columns: {
-      day: "The UTC day on which the builds were triggered.",
+      ...DAY,
       ...PROJECT,
       ...RATE,
       ...UNFINISHED,
@@ -55,8 +57,8 @@ export const RATE_RELATIONS = {
       ...RATE,
       ...UNFINISHED,
       versions: "Versions that were built.",
-      first_triggered_at: "When its first build was triggered; null where none has a date.",
-      last_triggered_at: "When its last build was triggered; null where none has a date.",
+      first_triggered_at: `When its first build was triggered; ${NONE_DATED}.`,
+      last_triggered_at: `When its last build was triggered; ${NONE_DATED}.`,
       ...CANCELLED,
     },
     key: ["project_id"],
@@ -112,11 +114,11 @@ export const RATE_RELATIONS = {
       "classes in error_rules.",
     isExpensive: true,
     columns: {
-      day: "The UTC day on which the builds were triggered.",
+      ...DAY,
       finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
       succeeded: "Those that succeeded.",
       failed: "Those that failed.",
-      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
+      success_rate: `succeeded / finished, 0 to 1; ${NOTHING_FINISHED}.`,
       finished_without_platform: "Finished builds that are not left out.",
       succeeded_without_platform: "Those that succeeded.",
       failed_without_platform: "Those that failed.",
@@ -128,9 +130,7 @@ export const RATE_RELATIONS = {
       incident_hours: "Incident hours of the day.",
       ...COVERAGE,
     },
-    key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day desc"],
+    ...BY_DAY,
     answer: [
       "day",
       "success_rate",
