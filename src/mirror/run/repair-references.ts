@@ -34,25 +34,23 @@ interface RepairedReferences {
  */
 export async function repairReferences(run: ReferenceParts): Promise<RepairedReferences> {
   const { sql, clock, patience } = run;
-  const resolve = () => patience("resolve references", () => resolveReferences(sql));
-  let resolved = await resolve();
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
   // A gone record is requested again when it was checked before `goneBefore`, or later than now by a wrong clock.
-  const isDueAt = (at: Date) => sql`
+  const isDueAt = (at: Date) => compose`
     target_key is not null and (status = 'pending'
       or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${at.toISOString()}::timestamptz)`;
-  const count = async () => {
-    const [left] = await patience(
-      "count unresolved references",
-      () => sql<Omit<RepairedReferences, "resolved">[]>`
-        select count(*) as unresolved,
-          count(distinct (target_resource, target_key)) filter (where ${isDueAt(clock.now())}) as unsettled
-        from mirror.unresolved_references`,
-    );
-    return left ?? { unresolved: 0, unsettled: 0 };
+  const look = () => patience("count unresolved references", () => findUnresolved(sql, isDueAt(clock.now())));
+  let resolved = 0;
+  /** Resolves what can be resolved, and counts the rest. */
+  const resolve = async () => {
+    const { ways, ...before } = await look();
+    if (ways.length === 0) return before;
+    resolved += await patience("resolve references", () => resolveIn(sql, ways));
+    const { ways: _, ...after } = await look();
+    return after;
   };
-  const left = await count();
+  const left = await resolve();
   if (left.unsettled === 0) return { resolved, ...left };
 
   await patience(
@@ -71,7 +69,7 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   // First those that were never requested, then the longest ago. A later request than now comes from a wrong clock.
   const targets = await patience(
     "find references to resolve",
-    () => sql<DanglingTarget[]>`
+    () => composed(sql)<DanglingTarget>`
       select target_resource as resource, target_key as key
       from mirror.unresolved_references where ${isDueAt(now)}
       group by target_resource, target_key
@@ -91,8 +89,9 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
         where reference.target_resource = asked.resource and reference.target_key = asked.key`,
     );
   });
-  if (requested > 0) resolved += await resolve();
-  return { resolved, ...(await count()) };
+  if (requested > 0) return { ...(await resolve()), resolved };
+  const { ways: _, ...rest } = await look();
+  return { ...rest, resolved };
 }
 
 async function fetchTarget(run: ReferenceParts, { resource, key }: DanglingTarget): Promise<void> {
@@ -184,19 +183,45 @@ const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
   return target === "project" ? [byId, byOwnUri, bySlug] : [byId, byOwnUri];
 });
 
-/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
-export async function resolveReferences(sql: Sql): Promise<number> {
-  const checks = WAYS.map(
+const FOUND_WAYS = compose.join(
+  WAYS.map(
     ({ named, isNamed }, way) => compose`
       select ${way}::int as way
       where exists (select from ${unresolvedReferences} as ${reference}, ${named} as named where ${isNamed})`,
-  );
-  const found = await runStatement<{ way: number }>(sql, compose.join(checks, compose` union all `));
-  if (found.length === 0) return 0;
+  ),
+  compose` union all `,
+);
+
+interface UnresolvedReferences extends Omit<RepairedReferences, "resolved"> {
+  /** The ways by which some of them name records that are here. */
+  ways: number[];
+}
+
+async function findUnresolved(sql: Sql, isDue: SQL): Promise<UnresolvedReferences> {
+  const [found] = await composed(sql)<UnresolvedReferences>`
+    select count(*) as unresolved,
+      count(distinct (target_resource, target_key)) filter (where ${isDue}) as unsettled,
+      array(${FOUND_WAYS}) as ways
+    from ${unresolvedReferences}`;
+  return found ?? { unresolved: 0, unsettled: 0, ways: [] };
+}
+
+/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
+export async function resolveReferences(sql: Sql): Promise<number> {
+  const found = await runStatement<{ way: number }>(sql, FOUND_WAYS);
+  return found.length === 0
+    ? 0
+    : resolveIn(
+        sql,
+        found.map(({ way }) => way),
+      );
+}
+
+async function resolveIn(sql: Sql, ways: readonly number[]): Promise<number> {
   // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
-  for (const { named, isNamed, fill } of WAYS.filter((_, way) => found.some((one) => one.way === way))) {
+  for (const { named, isNamed, fill } of WAYS.filter((_, way) => ways.includes(way))) {
     const { count } = await composed(sql)`
       with resolved as (
         delete from ${unresolvedReferences} as ${reference} using ${named} as named where ${isNamed}

@@ -36,8 +36,8 @@ const VACUUM_BYTES = 8_388_608;
 /** Reports that are behind for so long wait for something: all of a large mirror are computed in minutes. */
 export const REPORTS_LATE_MS = 900_000;
 
-/** They end with the transaction. */
-const TRANSACTION_SETTINGS = `
+/** Its settings end with the transaction, and so does its turn. */
+const BEGIN_REFRESH = `
   set transaction isolation level repeatable read;
   -- Projects are written before versions, and both may lose rows: only when both are written do they agree.
   set constraints all deferred;
@@ -55,7 +55,8 @@ const TRANSACTION_SETTINGS = `
   set local geqo = off;
   -- To compute a row costs more here than to pass it to another process, which the planner does not know.
   set local parallel_tuple_cost = 0.001;
-  set local parallel_setup_cost = 100`;
+  set local parallel_setup_cost = 100;
+  lock table ${TURN.table} in ${TURN.mode} mode`;
 
 export interface RefreshOptions extends RefreshSettings {
   /** Uses the settings of the last refresh, as commands that only read the answers must. @default the given ones */
@@ -87,7 +88,7 @@ interface RefreshResult extends Computed {
 export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<RefreshResult> {
   const { signal, log } = options;
   return await withStoreErrors("refresh the reports", async () => {
-    const { failedBefore, ...result } = await withTransaction(
+    const { failedBefore, touchedBytes, ...result } = await withTransaction(
       sql,
       (tx) => refresh(tx, options),
       signal,
@@ -99,9 +100,7 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
         { failed_at: failedBefore.at, error: failedBefore.error },
         "the refresh before failed; everything was computed anew",
       );
-    const [noted] = await sql<{ bytes: number }[]>`
-      select pg_relation_size('sync.touched_records') as bytes`;
-    if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+    if (touchedBytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
     return result;
   });
 }
@@ -162,8 +161,15 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
     and exists (select from sync.walks where resource = 'build' and walk = 'whole')
   order by run_id desc limit 1`;
 
-type State = { run_id: number; source_timezone: string; stuck_after_s: number } & Record<
-  "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
+/** `is_any_touched`: see `Due`. `touched_bytes`: the size of the table in which writers note what they change. */
+type State = {
+  run_id: number;
+  source_timezone: string;
+  stuck_after_s: number;
+  is_any_touched: boolean | null;
+  touched_bytes: number;
+} & Record<
+  "is_redefined" | "is_failed" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
   boolean
 >;
 
@@ -180,7 +186,10 @@ const READ_STATE = (tx: TransactionSql) => tx<State[]>`
     not exists (
       select from report.dim_dates
       where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
-    ) as is_calendar_over
+    ) as is_calendar_over,
+    exists (select from rollup.failed_refresh) as is_failed,
+    (select bool_or(record_id is null) from sync.touched_records) as is_any_touched,
+    pg_relation_size('sync.touched_records') as touched_bytes
   from rollup.state where id = 1`;
 
 /** Grows with each statement that changed a record. */
@@ -189,13 +198,13 @@ const REVISION = (tx: TransactionSql) => tx`select coalesce(sum(revision), 0)::b
 async function refresh(
   tx: TransactionSql,
   { keepsSettings = false, reclassify = false, check, ...given }: RefreshOptions,
-): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
-  await runText(tx, TRANSACTION_SETTINGS);
-  await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
+): Promise<RefreshResult & { failedBefore: FailedRefresh | null; touchedBytes: number }> {
+  await runText(tx, BEGIN_REFRESH);
   const [before] = await READ_STATE(tx);
+  const touchedBytes = before?.touched_bytes ?? 0;
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
-    const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null };
+    const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null, touchedBytes };
     return { runId: before?.run_id ?? 0, isLeft: true, ...nothing };
   }
   const kept = keepsSettings ? before : undefined;
@@ -207,8 +216,8 @@ async function refresh(
     on conflict (id) do update set
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
-    returning run_id`;
-  const failedBefore = await takeFailedRefresh(tx);
+    returning run_id, pg_notify('docmirror_run', run_id::text)`;
+  const failedBefore = before?.is_failed === false ? null : await takeFailedRefresh(tx);
   const run: Run = (text) => runText(tx, text);
   const { changed, repaired, isFull } =
     failedBefore !== null ||
@@ -222,6 +231,7 @@ async function refresh(
           isCheckDue: check ?? before.is_check_due,
           isAheadOver: before.is_ahead_over,
           isCalendarOver: before.is_calendar_over,
+          isAnyTouched: before.is_any_touched,
         });
   if (isFull || before?.is_expensive_due || repaired) {
     const from = performance.now();
@@ -229,9 +239,7 @@ async function refresh(
     const tookS = (performance.now() - from) / 1000;
     await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = (${REVISION(tx)})`;
   }
-  const runId = state?.run_id ?? 0;
-  await tx`select pg_notify('docmirror_run', ${String(runId)})`;
-  return { runId, changed, isFull, repaired, isLeft: false, failedBefore };
+  return { runId: state?.run_id ?? 0, changed, isFull, repaired, isLeft: false, failedBefore, touchedBytes };
 }
 
 /** The options of a run that a refresh needs. The run's own type would make reports depend on upstream code. */

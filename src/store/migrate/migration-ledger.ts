@@ -75,13 +75,18 @@ export interface StoredSchema {
   defined: StoredDefinition[];
 }
 
-/** Empty for a database without our schema. Changes nothing. */
-export async function readSchema(sql: AnySql): Promise<StoredSchema> {
-  // From the catalog: to_regclass fails where another program hides its schema from our role.
-  const tables = await sql`
-    select from pg_class join pg_namespace as space on space.oid = relnamespace
-    where (nspname, relname) in (('sync', 'migrations'), ('sync', 'definitions'))`;
-  if (tables.length < 2) return { applied: [], defined: [] };
+/**
+ * True where the tables of the schema's ledger are there. From the catalog: to_regclass fails where another program hides its schema from
+ * our role.
+ */
+export const HAS_LEDGER = (sql: AnySql) => sql`
+  select count(*) = 2 from pg_class join pg_namespace as space on space.oid = relnamespace
+  where (nspname, relname) in (('sync', 'migrations'), ('sync', 'definitions'))`;
+
+/** Empty for a database without our schema. Changes nothing. `isMade`: what `HAS_LEDGER` says, where that was asked. */
+export async function readSchema(sql: AnySql, isMade?: boolean): Promise<StoredSchema> {
+  const [ledger] = isMade === undefined ? await sql`select (${HAS_LEDGER(sql)}) as "isMade"` : [{ isMade }];
+  if (!ledger?.isMade) return { applied: [], defined: [] };
   const [schema] = await sql<StoredSchema[]>`
     select coalesce(json_agg(json_build_object('tag', tag, 'hash', hash, 'appliedAt', applied_at::text, 'additive', additive)), '[]') as applied,
       (select coalesce(json_agg(json_build_object('name', name, 'hash', hash, 'version', version)), '[]') from sync.definitions) as defined

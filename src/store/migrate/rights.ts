@@ -1,7 +1,7 @@
 import { ConfigError, StoreError } from "../../base/errors.ts";
 import { type AnySql, runText, type Sql, statement, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { takeMigrationTurn } from "./migration-ledger.ts";
+import { HAS_LEDGER, takeMigrationTurn } from "./migration-ledger.ts";
 
 const WORKER_GRANTS = statement<{ statement: string }>("worker_grants", import.meta.url);
 const LACKING_RIGHTS = statement<{ need: "sync" | "migrate"; lacking: string }>(
@@ -61,7 +61,10 @@ export interface HidingTable {
 
 /** The tables from which this role may read, but not every row. With `quietly`, only in a session where nothing fails for it. */
 export async function findHidingTables(sql: AnySql, { quietly = false } = {}): Promise<HidingTable[]> {
-  return sql<HidingTable[]>`
+  return sql<HidingTable[]>`${HIDING_TABLES(sql, quietly)}`;
+}
+
+const HIDING_TABLES = (sql: AnySql, quietly: boolean) => sql`
     select nspname || '.' || relname as table,
       coalesce((select string_agg(polname, ', ' order by polname) from pg_policy where polrelid = relation.oid), '') as policies
     from pg_class as relation join pg_namespace as space on space.oid = relnamespace
@@ -69,6 +72,29 @@ export async function findHidingTables(sql: AnySql, { quietly = false } = {}): P
       and has_table_privilege(relation.oid, 'select')
       and not (${quietly} and current_setting('row_security') = 'off')
     order by 1`;
+
+/** What the catalog says of our tables and of our role, before any of them is read. */
+interface CatalogLook {
+  /** See `HAS_LEDGER`. */
+  isMade: boolean;
+  /**
+   * The statement that gives this role the right to make temporary tables; null where it has it. Hardened servers take it from all. Each
+   * refresh of the reports but the first one needs it.
+   */
+  temporaryGrant: string | null;
+}
+
+/** Throws StoreError where rows of a table are hidden and nothing would fail for it. */
+export async function lookAtCatalog(sql: AnySql): Promise<CatalogLook> {
+  const [look] = await sql<(CatalogLook & { hiding: string | null })[]>`
+    select (${HAS_LEDGER(sql)}) as "isMade",
+      (select "table" from (${HIDING_TABLES(sql, true)}) as hiding limit 1) as hiding,
+      case when not has_database_privilege(current_database(), 'temporary')
+        then format('grant temporary on database %I to %I', current_database(), current_user) end as "temporaryGrant"`;
+  if (look === undefined) throw new Error("a select without a table gave no row");
+  const { hiding, ...facts } = look;
+  if (hiding !== null) throw hidesRows(hiding);
+  return facts;
 }
 
 /** What a person does about such tables. */
@@ -77,27 +103,18 @@ export const SHOW_ROWS =
 
 /**
  * Throws StoreError where rows of a table are hidden from this role. Our sessions make the server fail in that case, except for
- * statements outside of transactions in sessions that a pooler lends: with `quietly` only these count.
+ * statements outside of transactions in sessions that a pooler lends.
  */
-export async function assertRowsShown(sql: AnySql, options?: { quietly?: boolean }): Promise<void> {
-  const [hiding] = await findHidingTables(sql, options);
-  if (hiding === undefined) return;
-  throw new StoreError(
-    `could not use the database: row level security hides rows of ${hiding.table} from this role`,
-    { sqlstate: "42501", hint: SHOW_ROWS },
-  );
+export async function assertRowsShown(sql: AnySql): Promise<void> {
+  const [hiding] = await findHidingTables(sql);
+  if (hiding) throw hidesRows(hiding.table);
 }
 
-/**
- * The statement that gives this role the right to make temporary tables; null where it has it. Hardened servers take it from all. Each
- * refresh of the reports but the first one needs it.
- */
-export async function findTemporaryGrant(sql: AnySql): Promise<string | null> {
-  const [row] = await sql<{ grant: string | null }[]>`
-    select case when not has_database_privilege(current_database(), 'temporary')
-      then format('grant temporary on database %I to %I', current_database(), current_user) end as grant`;
-  return row?.grant ?? null;
-}
+const hidesRows = (table: string) =>
+  new StoreError(`could not use the database: row level security hides rows of ${table} from this role`, {
+    sqlstate: "42501",
+    hint: SHOW_ROWS,
+  });
 
 /** Throws StoreError where a schema that is there belongs to another role than that of this session. */
 export async function assertMayMigrate(sql: AnySql): Promise<void> {
