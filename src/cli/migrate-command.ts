@@ -120,7 +120,8 @@ const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 
 async function printStatus({ url, describe }: OpenDatabase, { out, print }: CommandContext): Promise<void> {
   const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
-  await print({ database: describe, ...status }, () => statusText(status, describe, out));
+  const { temporaryGrant: _, ...document } = status;
+  await print({ database: describe, ...document }, () => statusText(status, describe, out));
 }
 
 function statusText(status: Awaited<ReturnType<typeof migrationStatus>>, describe: string, out: Output) {

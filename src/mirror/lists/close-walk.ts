@@ -1,5 +1,5 @@
 import { counted as countedAs } from "../../base/text.ts";
-import { type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
 import { countListed, countRows, isCounted, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
@@ -15,6 +15,17 @@ export interface ClosedWalk {
   /** The records that the service counts fewer than are here, as `Unfinished` has it. 0 where the count was not compared. */
   deficit: number;
   brokenBy: Reading["brokenBy"];
+}
+
+/** The facts that the end of a walk settles. */
+interface Settled {
+  /** Why deletions are held back, and which rows were lost. Null where none are. */
+  held: string | null;
+  lost: string | null;
+  unstored: number | null;
+  deficit: number | null;
+  /** The records whose deletion is held back. */
+  heldHere: number | undefined;
 }
 
 /**
@@ -40,55 +51,69 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
   const shown = isRead ? compareShown(resource, counted, reading) : null;
   if (shown?.cut) outcome = { ...outcome, walk: "not_whole", reason: shown.cut };
 
-  const ended = await patience("close a walk", () =>
-    withTransaction(sql, async (tx) => {
-      let held: string | null = null;
-      let lost: string | null = null;
-      let unstored = head?.causes?.unstored ?? null;
-      let deficit = head?.causes ? head.causes.unexplained + head.causes.unstored : null;
-      let here: Awaited<ReturnType<typeof countListed>> | null = null;
-      if (outcome.walk === "whole") {
-        const { ends, ...missing } = await closeWhole(tx, run, list, reading, finishedAt);
-        if (memory && ends.lastPage !== null && ends.lastPage >= memory.pages)
-          await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
-        // Where no record is missing, the walk has counted them itself.
-        const isCountedHere = ends.missing + missing.missing === 0 && !isCounted(resource);
-        here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
-        held = missing.held;
-        unstored = seen.size - missing.met;
-        lost = await describeLost(tx, resource, seen, unstored);
-      } else await forgetSeen(tx, resource, seen);
-      if ((memory || isRead) && counted !== null) {
-        here ??= await countListed(tx, resource);
-        deficit = beyondMoves(counted - here.shown, moved);
-        if (unstored === null) {
-          const { named, nameless } = await countUnstored(tx, resource);
-          unstored = named + nameless;
-        }
+  const unsettled: Settled = {
+    held: null,
+    lost: null,
+    unstored: head?.causes?.unstored ?? null,
+    deficit: head?.causes ? head.causes.unexplained + head.causes.unstored : null,
+    heldHere: head?.causes?.held,
+  };
+
+  async function settle(tx: TransactionSql): Promise<Settled> {
+    const settled = { ...unsettled };
+    let here: Awaited<ReturnType<typeof countListed>> | null = null;
+    if (outcome.walk === "whole") {
+      const { ends, ...missing } = await closeWhole(tx, run, list, reading, finishedAt);
+      if (memory && ends.lastPage !== null && ends.lastPage >= memory.pages)
+        await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
+      // Where no record is missing, the walk has counted them itself.
+      const isCountedHere = ends.missing + missing.missing === 0 && !isCounted(resource);
+      here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
+      settled.heldHere = here.held;
+      settled.held = missing.held;
+      settled.unstored = seen.size - missing.met;
+      settled.lost = await describeLost(tx, resource, seen, settled.unstored);
+    } else await forgetSeen(tx, resource, seen);
+    if ((memory || isRead) && counted !== null) {
+      here ??= await countListed(tx, resource);
+      settled.deficit = beyondMoves(counted - here.shown, moved);
+      if (settled.unstored === null) {
+        const { named, nameless } = await countUnstored(tx, resource);
+        settled.unstored = named + nameless;
       }
-      if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
-      await memory?.keepSize(tx);
-      // A whole walk that is not accepted has not read the list.
-      const isAllRead = reading.isAllRead && outcome === reading.outcome;
-      const reason = outcome.reason ?? held ?? lost;
-      await finishWalk(tx, runId, resource, {
-        walk: outcome.walk,
-        reason,
-        totalCount: outcome.totalCount,
-        counts,
-        oldestAt: start.startedAt,
-        checkpoint: reading.checkpoint,
-        finishedAt,
-        unstored,
-        deficit,
-        gap: outcome.walk === "whole" ? shown?.gap : head?.causes,
-        held: outcome.walk === "whole" ? here?.held : head?.causes?.held,
-        night: head?.night ?? undefined,
-        search: head?.search ?? undefined,
-        readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
-      });
-      return { reason, held, lost };
-    }),
+    }
+    if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
+    await memory?.keepSize(tx);
+    return settled;
+  }
+
+  async function finish(of: Sql | TransactionSql, { held, lost, unstored, deficit, heldHere }: Settled) {
+    // A whole walk that is not accepted has not read the list.
+    const isAllRead = reading.isAllRead && outcome === reading.outcome;
+    const reason = outcome.reason ?? held ?? lost;
+    await finishWalk(of, runId, resource, {
+      walk: outcome.walk,
+      reason,
+      totalCount: outcome.totalCount,
+      counts,
+      oldestAt: start.startedAt,
+      checkpoint: reading.checkpoint,
+      finishedAt,
+      unstored,
+      deficit,
+      gap: outcome.walk === "whole" ? shown?.gap : head?.causes,
+      held: heldHere,
+      night: head?.night ?? undefined,
+      search: head?.search ?? undefined,
+      readSince: isAllRead ? start.startedAt : (head?.night?.readSince ?? null),
+    });
+    return { reason, held, lost };
+  }
+
+  // The head of a list where no record is missing leaves nothing to settle.
+  const isSettled = outcome.walk !== "whole" && memory === null && head?.isAnyMissing === false;
+  const ended = await patience("close a walk", () =>
+    isSettled ? finish(sql, unsettled) : withTransaction(sql, async (tx) => finish(tx, await settle(tx))),
   );
   if (head?.isLagging) log.info({ reason: outcome.reason }, "the service lags behind");
   else if (outcome.reason) log.info({ reason: outcome.reason, hint: brokenBy?.hint }, "walk is not whole");

@@ -23,7 +23,7 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
 
-type Unsettled = Pick<Unfinished, "deletions" | "waiting">;
+type Unsettled = Pick<Unfinished, "deletions" | "waiting"> & { missing: number };
 
 const COUNT_NOTED = statement<{ waiting: number; hidden: number; due: number }>(
   "count_noted",
@@ -300,11 +300,12 @@ export async function recordAsked(tx: TransactionSql, answers: readonly AskedRec
 
 /**
  * The missing records that are not settled: `deletions` without a usable answer in less than three runs, and those
- * that are gone and wait for the lag. With `runId` only those that this run noted, or that nobody asked for.
+ * that are gone and wait for the lag. `missing`: all that are not held back. With `runId` only those that this run noted, or
+ * that nobody asked for.
  */
 export async function countUnsettled(sql: Sql, runId: number | null = null) {
   const [row] = await COUNT_UNSETTLED(sql, { runId, runsToDecide: RUNS_TO_DECIDE });
-  return row ?? { deletions: 0, waiting: 0 };
+  return row ?? { missing: 0, deletions: 0, waiting: 0 };
 }
 
 /** A record that its list no longer shows, and that is kept because its detail decides nothing. */

@@ -2,7 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
-import type { SyncSettings } from "./plan.ts";
+import type { ListFacts, SyncSettings } from "./plan.ts";
 import type { ListOptions } from "./reading.ts";
 
 type Setting = SyncSettings["pageSize"];
@@ -13,18 +13,25 @@ export const firstPageSize = (setting: Setting) => (setting === "auto" ? BASE_SI
 /** The sizes that were found for lists before. */
 export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
 
+type SizeRow = Pick<ListFacts, "resource" | "size" | "shrunkAt">;
+
+export function pageSizesOf(lists: readonly SizeRow[]): ReadonlyMap<Resource, RememberedSize> {
+  const toDate = (at: string | null) => (at === null ? null : new Date(at));
+  return new Map(
+    lists.flatMap(({ resource, size, shrunkAt }) =>
+      size === null ? [] : [[resource, { size, shrunkAt: toDate(shrunkAt) }]],
+    ),
+  );
+}
+
 /** Asks when it is called first. */
 export function createPageSizes({ sql, patience }: Pick<RunParts, "sql" | "patience">): PageSizes {
-  type Row = { resource: Resource; size: number; shrunkAt: string | null };
   let found: ReturnType<PageSizes> | undefined;
-  async function find() {
-    const rows = await sql<Row[]>`
-      select resource, page_size as size, shrunk_at as "shrunkAt" from sync.page_sizes`;
-    const toDate = (at: string | null) => (at === null ? null : new Date(at));
-    return new Map(
-      rows.map(({ resource, size, shrunkAt }) => [resource, { size, shrunkAt: toDate(shrunkAt) }]),
+  const find = async () =>
+    pageSizesOf(
+      await sql<SizeRow[]>`
+        select resource, page_size as size, shrunk_at as "shrunkAt" from sync.page_sizes`,
     );
-  }
   return () => {
     found ??= patience("find the page sizes", find);
     return found;

@@ -12,9 +12,24 @@ export interface SyncSettings extends SettingsFor<"requests" | "sync">, Pick<Con
   readonly baseUrl: URL;
 }
 
-type Counted = { resource: Resource; records: number; size: number | null; limit: number | null };
+/** What is known of a list before a run. Each but the first is null where it is not known. */
+export interface ListFacts {
+  resource: Resource;
+  /** The newest count of the service. */
+  records: number | null;
+  /** The size of its pages, as `auto` has found it, and when that shrank. */
+  size: number | null;
+  shrunkAt: string | null;
+  /** The limit that the service gave to the last pages; 0: none. */
+  limit: number | null;
+  schemaAskedAt: string | null;
+}
 
-const NEWEST_COUNTS = statement<Counted>("newest_counts", import.meta.url);
+const LIST_FACTS = statement<ListFacts>("list_facts", import.meta.url);
+
+/** Of all lists. */
+export const findListFacts = async (sql: Sql): Promise<ListFacts[]> =>
+  LIST_FACTS(sql, { resources: RESOURCES });
 
 const DAY_MS = 86_400_000;
 /** A nightly run may start a few hours earlier than the one before. */
@@ -93,15 +108,14 @@ function isFullDue({ hasUnsettledDeficit, buildsReadSince, now }: PlanInput, day
 }
 
 /** By the newest count of each list and its page size, which the service may have lowered. 0 without a rate or a walk. */
-export async function estimateFullWalks(
-  sql: Sql,
+export function estimateFullWalks(
+  lists: readonly ListFacts[],
   { pageSize, ratePerSecond }: Pick<SyncSettings, "pageSize" | "ratePerSecond">,
-): Promise<{ all: number; build: number }> {
-  const lists = await NEWEST_COUNTS(sql, { resources: RESOURCES });
-  const seconds = (some: readonly Counted[]) => {
+): { all: number; build: number } {
+  const seconds = (some: readonly ListFacts[]) => {
     const pages = some.map(({ records, size, limit }) => {
       const asked = pageSize === "auto" ? (size ?? BASE_SIZE) : pageSize;
-      return Math.ceil(records / Math.min(asked, limit || asked));
+      return Math.ceil((records ?? 0) / Math.min(asked, limit || asked));
     });
     return ratePerSecond === 0 ? 0 : pages.reduce((sum, count) => sum + count, 0) / ratePerSecond;
   };

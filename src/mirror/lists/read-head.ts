@@ -98,6 +98,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     /** The end of the list, as a search has met it: the records that the service counts behind it. */
     beyondEnd: null as number | null,
   };
+  const isAnyMissing = () => soFar.isAnyMissing || missing.noted > 0;
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
   const limitOf = async ({ cap }: Head) => {
     const largest = await findPageSize(list.sizes, search.pageSize ?? list.pageSize, resource);
@@ -111,7 +112,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       seen,
       beyond: beyond(),
       joinedRunId: joinedRunId ?? 0,
-      isAnyMissing: soFar.isAnyMissing || missing.noted > 0,
+      isAnyMissing: isAnyMissing(),
     });
     soFar.counts = head.counts;
     soFar.oldestAt = earlierOf(soFar.oldestAt, head.oldestAt);
@@ -240,7 +241,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       isAllRead: false,
       checkpoint: null,
       memory: null,
-      head: { distrust, ...found },
+      head: { distrust, isAnyMissing: isAnyMissing(), ...found },
     };
   }
 

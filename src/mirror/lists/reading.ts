@@ -87,6 +87,8 @@ export interface CountCauses extends ServiceGap {
 
 /** The findings of a reading of the head of a list alone. */
 export interface HeadFindings {
+  /** Missing records of the list may be noted. */
+  isAnyMissing: boolean;
   /** What explains the difference of the service's count to the records here. Null where they were not compared. */
   causes: CountCauses | null;
   night: RoundNight | null;

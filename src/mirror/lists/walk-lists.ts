@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { type ResumableWalk, startWalks } from "../../store/ledger/run-ledger.ts";
@@ -6,18 +7,17 @@ import { aboutList } from "../api/client.ts";
 import { type FirstPages, openMemories } from "../load/page-memory.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
-import { type ClosedWalk, closeWalk } from "./close-walk.ts";
-import { createPageSizes } from "./page-sizes.ts";
+import { closeWalk } from "./close-walk.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
-import type { ListOptions, ListRun } from "./reading.ts";
+import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import { emptyCounts, type RunSummary } from "./summary.ts";
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingRun = ListRun & { abort: AbortController };
 
-interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before"> {
+interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before" | "sizes"> {
   walks: readonly WalkPlan[];
   settings: Pick<
     SyncSettings,
@@ -31,11 +31,13 @@ interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before
 
 /** Runs the walks at the same time, and returns the first failure of upstream. Throws any other after all have ended. */
 export async function walkLists(run: WalkingRun, options: WalkListsOptions): Promise<UpstreamError | null> {
-  const { walks, settings, allowMassDelete, before, resumable, resources, unfinished, onProgress } = options;
+  const { walks, settings, allowMassDelete, before, sizes, resumable, resources, unfinished, onProgress } =
+    options;
   const resumed = (resource: Resource) => resumable.find((walk) => walk.resource === resource) ?? null;
   const opened = await openWalks(run, options);
-  const sizes = createPageSizes(run);
   const room = createLookAheadRoom();
+  // One after the other: small lists end at the same time, and each would open a session for its end.
+  const closings = new PQueue({ concurrency: 1 });
   // The last list has the heaviest records: what its first page shows is where those of which nothing is known begin.
   const scout = walks.at(-1)?.kind === "full" ? walks.at(-1) : undefined;
   let onStart = (_size?: number): void => {};
@@ -45,7 +47,7 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
     try {
-      const { summary, deficit, brokenBy } = await walkResource(aboutList(run, resource), {
+      const options: ListOptions = {
         ...settings,
         plan,
         room,
@@ -61,7 +63,10 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
           resources[resource] = { walk: "not_whole", reason, ...counts, total_count: totalCount };
           onProgress?.(resource, counts, totalCount);
         },
-      });
+      };
+      const own = aboutList(run, resource);
+      const reading = await readResource(own, options);
+      const { summary, deficit, brokenBy } = await closings.add(() => closeWalk(own, options, reading));
       resources[resource] = summary;
       unfinished.deficit += deficit;
       return brokenBy;
@@ -108,15 +113,15 @@ async function openWalks(
 }
 
 /** When upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown. */
-async function walkResource(run: ListRun, list: ListOptions): Promise<ClosedWalk> {
+async function readResource(run: ListRun, list: ListOptions): Promise<Reading> {
   const { kind, mayWalkInFull, roundDays } = list.plan;
-  if (kind === "full") return closeWalk(run, list, await readList(run, list, emptyCounts()));
+  if (kind === "full") return readList(run, list, emptyCounts());
   const reading = await readHead(run, list);
   const { distrust, causes } = reading.head;
   if (distrust !== null && (mayWalkInFull || roundDays !== null))
     run.log.info({ why: distrust }, "the head of the list cannot be trusted; reading it in full");
   else if (reading.outcome.walk === "head" && causes?.unexplained !== 0 && mayWalkInFull)
     run.log.info({ ...causes }, "the count of the head does not agree; reading the list in full");
-  else return closeWalk(run, list, reading);
-  return closeWalk(run, list, await readList(run, list, reading.counts));
+  else return reading;
+  return readList(run, list, reading.counts);
 }

@@ -1,6 +1,6 @@
 import type { Reference } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, composed, runStatement, type Sql } from "../../store/connection/sql.ts";
+import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
@@ -112,11 +112,16 @@ export function createLookedUpKeys(sql: Sql): KnownKeys {
       const { resource, key } = reference;
       if (!known[resource].ids.has(key)) wanted.set(resource, [...(wanted.get(resource) ?? []), key]);
     }
-    for (const [resource, keys] of wanted) {
+    if (wanted.size === 0) return;
+    const queries = [...wanted].map(([resource, keys]) => {
       const { table } = RECORD_TABLES[resource];
-      const rows = await composed(sql)<{ id: string }>`
-        select ${table.id} from ${table} where ${table.id} = any (${compose.param(keys)}::text[])`;
-      for (const { id } of rows) known[resource].ids.add(id);
-    }
+      return compose`
+        select ${resource} as resource, ${table.id} from ${table} where ${table.id} = any (${compose.param(keys)}::text[])`;
+    });
+    const rows = await runStatement<{ resource: Resource; id: string }>(
+      sql,
+      compose.join(queries, compose` union all `),
+    );
+    for (const { resource, id } of rows) known[resource].ids.add(id);
   });
 }

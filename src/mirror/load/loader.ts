@@ -44,7 +44,7 @@ export interface BatchCounts extends LoadCounts {
   isUnread: boolean;
 }
 
-/** The caller's own writes, in the transaction of a load and at its end. */
+/** The caller's own writes, in the transaction of a load and at its end. Those of a load prove that this run may write. */
 type Alongside<Counts> = (tx: TransactionSql, counts: Counts) => Promise<unknown>;
 
 /** Its calls that write throw `StoreError`, and are safe to repeat. */
@@ -165,11 +165,11 @@ export function createLoader(options: LoaderOptions): Loader {
         replacedNul,
         isUnread,
       };
-      // In parallel. A statement before the commit shows a failed COPY, because the stream does not.
+      // The proof, or another statement, comes last: it shows a failed COPY, because the stream does not.
+      const prove = () => options.assertMayWrite?.(tx) ?? tx`select 1`;
       const [transitions] = await Promise.all([
         recordTransitions(tx, facts, loaded.moving),
-        alongside?.(tx, counts),
-        options.assertMayWrite ? options.assertMayWrite(tx) : tx`select 1`,
+        alongside ? alongside(tx, counts) : prove(),
       ]);
       return { ...counts, transitions: loaded.transitions + transitions };
     });

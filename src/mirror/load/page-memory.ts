@@ -1,8 +1,10 @@
+import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import {
+  type AnySql,
   compose,
-  runStatement,
+  composed,
   type Sql,
   statement,
   type TransactionSql,
@@ -38,7 +40,7 @@ export interface PageMemory {
 
 /** The hash of a page that was read in another way is empty, so that it is read again. */
 async function readRemembered(
-  sql: Sql,
+  sql: AnySql,
   resources: readonly Resource[],
   from: number,
   count: number,
@@ -68,18 +70,18 @@ interface Places {
   until: number;
 }
 
-/** Finds the pages with a record that was written, deleted or vanished since, or that has no row any more (`isLost`). */
-async function findStale(sql: Sql, places: readonly Places[]) {
+/** Drops the pages with a record that was written, deleted or vanished since, or that has no row any more. */
+async function forgetStale(tx: TransactionSql, places: readonly Places[]): Promise<void> {
+  const page = alias(pagesTable, "page");
   const found = places.map(({ resource, from, until }) => {
     const record = recordsAs(resource, "record");
-    // All ids of all pages are joined. To look them up one by one would take twice as long, so no index fits.
     return compose`
-      select ${resource} as resource, listed.seq, bool_or(${record.id} is null) as "isLost"
+      select ${resource} as resource, listed.seq, bool_or(${record.id} is null) as is_lost
       from (
         select seq, run_id, loaded_at, body_hash, unnest(ids) as id from ${pagesTable}
         where resource = ${resource} and seq >= ${from} and seq < ${until}
       ) as listed
-      left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} || '' = listed.id
+      left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
       where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
         -- A page with a record that could not be stored is read again anyway.
         or ${record.id} is null and listed.body_hash <> ''
@@ -88,39 +90,35 @@ async function findStale(sql: Sql, places: readonly Places[]) {
           select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null)
       group by listed.seq`;
   });
-  return runStatement<{ resource: Resource; seq: number; isLost: boolean }>(
-    sql,
-    compose.join(found, compose` union all `),
-  );
-}
-
-async function forgetStale(sql: Sql, places: readonly Places[]): Promise<void> {
-  const stale = await findStale(sql, places);
-  if (stale.length === 0) return;
-  await withTransaction(sql, async (tx) => {
-    await tx`
-      delete from sync.pages using jsonb_to_recordset(${JSON.stringify(stale)}::text::jsonb) as stale (resource text, seq int)
-      where pages.resource = stale.resource and pages.seq = stale.seq`;
-    for (const resource of new Set(stale.flatMap((one) => (one.isLost ? [one.resource] : []))))
-      await recountLive(tx, resource);
-  });
+  // All ids of all pages are joined. A planner without statistics looks them up one by one, which takes twice as long.
+  await tx`set local enable_nestloop = off`;
+  const lost = await composed(tx)<{ resource: Resource }>`
+    with stale as (${compose.join(found, compose` union all `)}), removed as (
+      delete from ${pagesTable} as ${page} using stale
+      where ${page.resource} = stale.resource and ${page.seq} = stale.seq
+    )
+    select distinct resource from stale where is_lost`;
+  for (const { resource } of lost) await recountLive(tx, resource);
 }
 
 /** The first pages of the memories of several lists. */
 export type FirstPages = ReadonlyMap<Resource, readonly Section[]>;
 
 /** Drops the stale pages of several lists, as `forgetStale`, and reads the first ones that are left of each. */
-export async function openMemories(sql: Sql, resources: readonly Resource[]): Promise<FirstPages> {
-  await forgetStale(
-    sql,
-    resources.map((resource) => ({ resource, from: 0, until: LAST })),
-  );
-  return readRemembered(sql, resources, 0, WINDOW);
+export function openMemories(sql: Sql, resources: readonly Resource[]): Promise<FirstPages> {
+  return withTransaction(sql, async (tx) => {
+    await forgetStale(
+      tx,
+      resources.map((resource) => ({ resource, from: 0, until: LAST })),
+    );
+    return readRemembered(tx, resources, 0, WINDOW);
+  });
 }
 
 export function createPageMemory(sql: Sql, resource: Resource): PageMemory {
   return {
-    forgetStale: (from, until = LAST) => forgetStale(sql, [{ resource, from, until }]),
+    forgetStale: (from, until = LAST) =>
+      withTransaction(sql, (tx) => forgetStale(tx, [{ resource, from, until }])),
     async store(tx, pages) {
       const rows = pages.map(({ seq, request, bodyHash, meta, ids, loadedAt, runId }) => {
         return { seq, request, body_hash: `\\x${bodyHash}`, meta, ids, loaded_at: loadedAt, run_id: runId };

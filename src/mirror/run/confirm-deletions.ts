@@ -45,6 +45,10 @@ export async function confirmDeletions(run: RunParts, options: ConfirmOptions) {
   const { sql, clock, log, patience, runId } = run;
   const { resources, maxDetails: limit = MAX_DETAILS, onlyNew = false } = options;
   const now = clock.now().toISOString();
+  const count = () => patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
+  const { missing: noted, ...before } = await count();
+  // On most nights.
+  if (noted === 0) return before;
   const missing = await patience("find missing records", () =>
     findMissing(sql, resources, { limit, onlyNew, now }),
   );
@@ -57,8 +61,9 @@ export async function confirmDeletions(run: RunParts, options: ConfirmOptions) {
   const requested = await askInBatches(run, provable, BATCH, async (batch) =>
     settle(run, options, await Promise.all(batch.map((record) => ask(run, record)))),
   );
-  const left = await patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
-  if (requested > 0) log.info({ asked: requested, ...left }, "requested the details of missing records");
+  if (requested === 0) return before;
+  const { missing: _, ...left } = await count();
+  log.info({ asked: requested, ...left }, "requested the details of missing records");
   return left;
 }
 

@@ -38,8 +38,6 @@ interface RepairedReferences {
  */
 export async function repairReferences(run: ReferenceParts): Promise<RepairedReferences> {
   const { sql, clock, patience } = run;
-  const resolve = () => patience("resolve references", () => resolveReferences(sql));
-  let resolved = await resolve();
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
   const count = async () => {
@@ -47,7 +45,16 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
     const [left] = await patience("count unresolved references", () => COUNT_REFERENCES(sql, facts));
     return left ?? { unresolved: 0, unsettled: 0 };
   };
-  const left = await count();
+  let resolved = 0;
+  /** Resolves what can be resolved, and counts the rest. */
+  const resolve = async () => {
+    const left = await count();
+    if (left.unresolved === 0) return left;
+    const found = await patience("resolve references", () => resolveReferences(sql));
+    resolved += found;
+    return found === 0 ? left : count();
+  };
+  const left = await resolve();
   if (left.unsettled === 0) return { resolved, ...left };
 
   await patience("mark gone references", () => MARK_GONE(sql, { goneBefore }));
@@ -66,8 +73,7 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
         where reference.target_resource = asked.resource and reference.target_key = asked.key`,
     );
   });
-  if (requested > 0) resolved += await resolve();
-  return { resolved, ...(await count()) };
+  return { ...(await (requested > 0 ? resolve() : count())), resolved };
 }
 
 async function fetchTarget(run: ReferenceParts, { resource, key }: DanglingTarget): Promise<void> {
@@ -159,19 +165,24 @@ const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
   return target === "project" ? [byId, byOwnUri, bySlug] : [byId, byOwnUri];
 });
 
-/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
-export async function resolveReferences(sql: Sql): Promise<number> {
-  const checks = WAYS.map(
+const FOUND_WAYS = compose.join(
+  WAYS.map(
     ({ named, isNamed }, way) => compose`
       select ${way}::int as way
       where exists (select from ${unresolvedReferences} as ${reference}, ${named} as named where ${isNamed})`,
-  );
-  const found = await runStatement<{ way: number }>(sql, compose.join(checks, compose` union all `));
+  ),
+  compose` union all `,
+);
+
+/** Sets every key whose record is here now. Returns the number of resolved references. Safe to repeat. */
+export async function resolveReferences(sql: Sql): Promise<number> {
+  const found = await runStatement<{ way: number }>(sql, FOUND_WAYS);
   if (found.length === 0) return 0;
+  const ways = found.map(({ way }) => way);
   // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
-  for (const { named, isNamed, fill } of WAYS.filter((_, way) => found.some((one) => one.way === way))) {
+  for (const { named, isNamed, fill } of WAYS.filter((_, way) => ways.includes(way))) {
     const { count } = await composed(sql)`
       with resolved as (
         delete from ${unresolvedReferences} as ${reference} using ${named} as named where ${isNamed}

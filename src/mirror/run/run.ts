@@ -15,7 +15,8 @@ import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { noteDropped } from "../lists/note-dropped.ts";
-import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts";
+import { pageSizesOf } from "../lists/page-sizes.ts";
+import { estimateFullWalks, findListFacts, planRun } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
@@ -58,13 +59,14 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const { startedAt, sql, log, abort, patience, totals, ending, clock } = run;
   const { unfinished } = totals;
   const { resources } = ending;
-  const found = await patience("find the starting point", () => findStartingPoint(sql, settings, startedAt));
+  const found = await patience("find the starting point", () => findStartingPoint(sql, startedAt));
   const root = await fetchRootListing(run.client);
   // A list that is asked for by its name is not left out.
   const leftOut = (!options.resources && settings.leaveOut) || [];
   const plan = planRun({
     ...found,
     hasUnsettledDeficit: found.before.isUnsettled,
+    fullWalkSeconds: estimateFullWalks(found.lists, settings),
     kind: options.kind ?? null,
     resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
     root,
@@ -72,6 +74,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     now: startedAt,
   });
   await storePlan(run, root, plan.kind);
+  const sizes = pageSizesOf(found.lists);
   const planned = plan.walks.map(({ resource }) => resource);
   Object.assign(resources, await noteDropped(run, { absent: plan.absent, leftOut, walked: planned }));
   for (const resource of plan.absent) {
@@ -86,12 +89,13 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
     before: found.before,
+    sizes: async () => sizes,
     resumable: found.resumable,
     resources,
     unfinished,
     onProgress: (...progress) => options.onProgress?.(...progress, run.runId),
   });
-  const schemas = recordUpstreamSchemas(run, root.resources).catch((reason: unknown) => {
+  const schemas = recordUpstreamSchemas(run, root.resources, found.lists).catch((reason: unknown) => {
     abort.abort(reason);
     throw reason;
   });
@@ -140,13 +144,13 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   await patience("resolve superseded records", () => resolveSuperseded(sql, clock.now().toISOString()));
 }
 
-async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Date) {
+async function findStartingPoint(sql: Sql, startedAt: Date) {
   const ms = startedAt.getTime();
   const moment = (atMs: number) => new Date(atMs).toISOString();
   return {
     buildsReadSince: await findBuildsReadSince(sql),
     before: await findHeadFacts(sql, "build"),
-    fullWalkSeconds: await estimateFullWalks(sql, settings),
+    lists: await findListFacts(sql),
     resumable: await findResumableWalks(
       sql,
       moment(ms - RESUME_WITHIN_MS),

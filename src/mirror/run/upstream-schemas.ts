@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
+import { ageMs } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { aboutList, type Client } from "../api/client.ts";
+import type { ListFacts } from "../lists/plan.ts";
 import { isDataFault } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
@@ -17,16 +19,16 @@ const DAILY_MS = 20 * 3_600_000;
 type SchemaParts = Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">;
 
 /** Asks once a day. Stores each answer once by its hash, and what differs in `sync.drift`. A failure is only logged. */
-export async function recordUpstreamSchemas(run: SchemaParts, root: RootEndpoints): Promise<void> {
-  const since = new Date(run.startedAt.getTime() - DAILY_MS).toISOString();
-  const known = await run.patience(
-    "find which schemas are known",
-    () => run.sql<{ resource: Resource }[]>`
-      select resource from sync.upstream_schemas
-      where asked_at between ${since}::timestamptz and ${run.startedAt.toISOString()}::timestamptz`,
-  );
+export async function recordUpstreamSchemas(
+  run: SchemaParts,
+  root: RootEndpoints,
+  lists: readonly Pick<ListFacts, "resource" | "schemaAskedAt">[],
+): Promise<void> {
   const endpoints = Object.entries(root) as [Resource, { schema: string }][];
-  const due = endpoints.filter(([resource]) => !known.some((one) => one.resource === resource));
+  const askedAt = new Map(lists.map((list) => [list.resource, list.schemaAskedAt]));
+  const due = endpoints.filter(
+    ([resource]) => ageMs(askedAt.get(resource) ?? null, run.startedAt) > DAILY_MS,
+  );
   await Promise.all(
     due.map(([resource, { schema }]) => recordSchema(aboutList(run, resource), resource, schema)),
   );

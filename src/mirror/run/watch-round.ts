@@ -6,6 +6,7 @@ import { ageMs } from "../../base/clock.ts";
 import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findHeadFacts } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
+import { createPageSizes } from "../lists/page-sizes.ts";
 import type { WalkPlan } from "../lists/plan.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
@@ -70,6 +71,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     settings: reading,
     allowMassDelete: false,
     before,
+    sizes: createPageSizes(run),
     resumable: [],
     resources: ending.resources,
     unfinished: totals.unfinished,

@@ -114,12 +114,9 @@ async function runWithLease(
     if (!(await lease.keep())) throw closedElsewhere(runId);
   };
   const opening = createPatience({ clock, signal, renew, regain: () => keep(null), log: options.log });
-  // The server may not know the zone, which would else show after the lists are read.
-  await opening(
-    "read dates in the time zone of the service",
-    () => sql`select now() at time zone ${settings.sourceTimezone}`,
+  await opening("read the service of the mirror and dates in its time zone", () =>
+    assertService(sql, settings.baseUrl, settings.sourceTimezone),
   );
-  await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const found = await opening("find whether the database was restored", () => findPlace(sql));
   const { interrupted, runId } = await opening("open the run", () =>
     startRun(sql, kind, startedAt.toISOString(), lease, options.assertMayRun),

@@ -186,6 +186,8 @@ interface Due {
   /** A build was dated beyond tomorrow, and is not any more. A year has begun that the calendar lacks. */
   isAheadOver: boolean;
   isCalendarOver: boolean;
+  /** Writers noted that any record may have changed (true), ids (false), or nothing (null). */
+  isAnyTouched: boolean | null;
 }
 
 /** Computes all answers but the expensive ones from all builds. */
@@ -210,13 +212,10 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
 export async function computeChanges(
   tx: TransactionSql,
   run: Run,
-  { reclassify, isCheckDue, isAheadOver, isCalendarOver }: Due,
+  { reclassify, isCheckDue, isAheadOver, isCalendarOver, isAnyTouched }: Due,
 ): Promise<Computed> {
-  const [noted] = await tx<{ is_any: boolean | null }[]>`
-    select bool_or(record_id is null) as is_any from sync.touched_records`;
-  if (noted?.is_any === true) return computeEverything(tx, run);
-  const isQuiet = typeof noted?.is_any !== "boolean";
-  if (isQuiet && !isCheckDue && !reclassify && !isAheadOver) {
+  if (isAnyTouched === true) return computeEverything(tx, run);
+  if (isAnyTouched === null && !isCheckDue && !reclassify && !isAheadOver) {
     if (isCalendarOver) await computeAll(run, DATES);
     return { changed: 0, repaired: null, isFull: false };
   }

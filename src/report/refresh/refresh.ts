@@ -19,8 +19,6 @@ import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import { type FailedRefresh, noteFailedRefresh, RefreshError, takeFailedRefresh } from "./failed-refresh.ts";
 
-/** They end with the transaction. */
-const REFRESH_SETTINGS = readSqlFile(new URL("sql/refresh_settings.sql", import.meta.url));
 const REFRESH_STATE = statement<RefreshState>("refresh_state", import.meta.url);
 const SAVE_STATE = statement("save_state", import.meta.url);
 const MAY_REFRESH = statement<{ mayWrite: boolean }>("may_refresh", import.meta.url);
@@ -33,6 +31,9 @@ type RefreshSettings = SettingsFor<"reports">;
  * before has written. A role that only reads cannot take it.
  */
 const TURN = { table: "rollup.state", mode: "share row exclusive" };
+/** Its settings end with the transaction, and so does its turn. */
+const BEGIN_REFRESH = `${readSqlFile(new URL("sql/refresh_settings.sql", import.meta.url))}
+lock table ${TURN.table} in ${TURN.mode} mode`;
 /** The expensive answers take one part in 100 of the time at most, and wait for a changed record or another hour. */
 const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
@@ -76,7 +77,7 @@ interface RefreshResult extends Computed {
 export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<RefreshResult> {
   const { signal, log } = options;
   return await withStoreErrors("refresh the reports", async () => {
-    const { failedBefore, ...result } = await withTransaction(
+    const { failedBefore, touchedBytes, ...result } = await withTransaction(
       sql,
       (tx) => refresh(tx, options),
       signal,
@@ -88,9 +89,7 @@ export async function refreshReport(sql: Sql, options: RefreshOptions): Promise<
         { failed_at: failedBefore.at, error: failedBefore.error },
         "the refresh before failed; everything was computed anew",
       );
-    const [noted] = await sql<{ bytes: number }[]>`
-      select pg_relation_size('sync.touched_records') as bytes`;
-    if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
+    if (touchedBytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
     return result;
   });
 }
@@ -131,6 +130,7 @@ export async function mayRefresh(sql: Sql): Promise<boolean> {
 interface RefreshState
   extends Record<
     | "is_redefined"
+    | "is_failed"
     | "are_expensive_behind"
     | "are_expensive_due"
     | "is_check_due"
@@ -147,6 +147,10 @@ interface RefreshState
   run_id: number | null;
   source_timezone: string | null;
   stuck_after_s: number | null;
+  /** See `Due`. */
+  is_any_touched: boolean | null;
+  /** The size of the table in which writers note what they change. */
+  touched_bytes: number;
 }
 
 async function readState(sql: AnySql): Promise<RefreshState> {
@@ -161,13 +165,13 @@ async function readState(sql: AnySql): Promise<RefreshState> {
 async function refresh(
   tx: TransactionSql,
   { keepsSettings = false, reclassify = false, expensive = false, check, ...given }: RefreshOptions,
-): Promise<RefreshResult & { failedBefore: FailedRefresh | null }> {
-  await runText(tx, REFRESH_SETTINGS);
-  await runText(tx, `lock table ${TURN.table} in ${TURN.mode} mode`);
+): Promise<RefreshResult & { failedBefore: FailedRefresh | null; touchedBytes: number }> {
+  await runText(tx, BEGIN_REFRESH);
   const state = await readState(tx);
+  const touchedBytes = state.touched_bytes;
   // Within the transaction: a migration may have ended since this process looked.
   if (await areReportsLater(tx, readDefinitions())) {
-    const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null };
+    const nothing = { changed: 0, isFull: false, repaired: null, failedBefore: null, touchedBytes };
     return { runId: state.run_id ?? 0, isLeft: true, ...nothing };
   }
   const kept = keepsSettings ? state : null;
@@ -175,7 +179,7 @@ async function refresh(
   const stuckAfterS = kept?.stuck_after_s ?? given.stuckAfterMs / 1000;
   const { definition, last_run_id: runId, covered_through: coveredThrough } = state;
   await SAVE_STATE(tx, { sourceTimezone, stuckAfterS, definition, runId, coveredThrough });
-  const failedBefore = await takeFailedRefresh(tx);
+  const failedBefore = state.is_failed ? await takeFailedRefresh(tx) : null;
   const run: Run = (text) => runText(tx, text);
   const { changed, repaired, isFull } =
     failedBefore !== null ||
@@ -188,6 +192,7 @@ async function refresh(
           isCheckDue: check ?? state.is_check_due,
           isAheadOver: state.is_ahead_over,
           isCalendarOver: state.is_calendar_over,
+          isAnyTouched: state.is_any_touched,
         });
   if (isFull || repaired || (state.are_expensive_behind && (expensive || state.are_expensive_due))) {
     const from = performance.now();
@@ -195,8 +200,7 @@ async function refresh(
     const tookS = (performance.now() - from) / 1000;
     await tx`update rollup.state set dear_refreshed_at = now(), dear_took_s = ${tookS}, dear_revision = ${state.revision}`;
   }
-  await tx`select pg_notify('docmirror_run', ${String(runId)})`;
-  return { runId, changed, isFull, repaired, isLeft: false, failedBefore };
+  return { runId, changed, isFull, repaired, isLeft: false, failedBefore, touchedBytes };
 }
 
 /** The options of a run that a refresh needs. The run's own type would make reports depend on upstream code. */

@@ -34,14 +34,8 @@ export interface FoundPlace {
 
 /** Finds the place of the database, and compares it with that of the last run. */
 export async function findPlace(sql: Sql): Promise<FoundPlace> {
-  const place = await readPlace(sql);
-  const [noted] = await sql<{ place: Place; runId: number; at: string }[]>`
-    select place, last.id as "runId",
-      to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as at
-    from sync.places
-    cross join lateral (select * from sync.runs order by id desc limit 1) as last
-    order by run_id desc limit 1`;
-  if (noted === undefined) return { place, isKnown: false, movedAfter: null };
+  const { noted, ...place } = await readPlaces(sql);
+  if (noted === null) return { place, isKnown: false, movedAfter: null };
   const { place: last, ...movedAfter } = noted;
   const isKnown = isSame(last, place);
   return { place, isKnown, movedAfter: isKnown ? null : movedAfter };
@@ -58,23 +52,37 @@ export async function notePlace(sql: Sql, runId: number, { place, isKnown }: Fou
     on conflict (run_id) do nothing`;
 }
 
-async function readPlace(sql: Sql): Promise<Place> {
+/** The place, and that of the last run that noted it. */
+interface Places extends Place {
+  noted: { place: Place; runId: number; at: string } | null;
+}
+
+const NOTED = compose`(
+  select json_build_object(
+    'place', place, 'runId', last.id,
+    'at', to_char(coalesce(finished_at, heartbeat_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+  )
+  from sync.places cross join lateral (select * from sync.runs order by id desc limit 1) as last
+  order by run_id desc limit 1)`;
+
+async function readPlaces(sql: Sql): Promise<Places> {
   const read = async (names: typeof NAMES) => {
     const parts = names.map((name) => compose`${PARTS[name]} as ${compose.identifier(name)}`);
-    const [row] = await runStatement<Partial<Place>>(
+    const [row] = await runStatement<Partial<Places>>(
       sql,
-      compose`select ${compose.join(parts, compose`, `)}`,
+      compose`select ${compose.join([...parts, compose`${NOTED} as noted`], compose`, `)}`,
     );
     return row;
   };
-  const place: Place = { server: null, timeline: null, database: null, ledger: null };
+  const places: Places = { server: null, timeline: null, database: null, ledger: null, noted: null };
   try {
-    Object.assign(place, await read(NAMES));
+    return Object.assign(places, await read(NAMES));
   } catch {
     // Managed servers refuse some of these.
-    for (const name of NAMES) Object.assign(place, await read([name]).catch(() => null));
+    Object.assign(places, await read([]));
+    for (const name of NAMES) Object.assign(places, await read([name]).catch(() => null));
+    return places;
   }
-  return place;
 }
 
 /** A part that one of the two does not have proves nothing. */

@@ -15,10 +15,17 @@ export async function findService(sql: Sql) {
   return service ?? null;
 }
 
-/** Throws `ConfigError` when the mirror belongs to another service. */
-export async function assertService(sql: Sql, baseUrl: URL): Promise<void> {
-  const service = await findService(sql);
-  if (service === null || service.baseUrl === serviceUrl(baseUrl)) return;
+/**
+ * Throws `ConfigError` when the mirror belongs to another service, and an error of Postgres where that does not know the zone of its dates,
+ * which would else show after the lists are read.
+ *
+ * @param sourceTimezone @default none is asked about
+ */
+export async function assertService(sql: Sql, baseUrl: URL, sourceTimezone = "UTC"): Promise<void> {
+  const [service] = await sql<{ baseUrl: string | null }[]>`
+    select base_url as "baseUrl", now() at time zone ${sourceTimezone} as now
+    from (values (1)) as one left join sync.service on true`;
+  if (!service?.baseUrl || service.baseUrl === serviceUrl(baseUrl)) return;
   throw new ConfigError(
     `this mirror is of ${service.baseUrl}, and DOCMIRROR_BASE_URL is ${serviceUrl(baseUrl)}`,
     {

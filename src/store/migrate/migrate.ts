@@ -29,7 +29,7 @@ import {
   takeMigrationTurn,
 } from "./migration-ledger.ts";
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
-import { assertMayMigrate, assertRowsShown } from "./rights.ts";
+import { assertMayMigrate, lookAtCatalog } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
 const LACKING_COLUMNS = statement("lacking_columns", import.meta.url);
@@ -51,6 +51,8 @@ export interface MigrationStatus {
   outdated: string[];
   /** "the version that made it", with its number where a newer one has defined reports. */
   maker: string;
+  /** See `CatalogLook`. */
+  temporaryGrant: string | null;
 }
 
 export interface MigrationResult {
@@ -182,8 +184,8 @@ async function applyMigrations(
 /** Changes nothing. Throws StoreError. */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   return withStoreErrors("read which migrations are applied", async () => {
-    await assertRowsShown(sql, { quietly: true });
-    return judge(sql, await readSchema(sql), definitions);
+    const { isMade, temporaryGrant } = await lookAtCatalog(sql);
+    return { ...(await judge(sql, await readSchema(sql, isMade), definitions)), temporaryGrant };
   });
 }
 
@@ -215,9 +217,9 @@ export function assertUsable(status: MigrationStatus): MigrationStatus {
   );
 }
 
-/** True where a later program defined the reports. Their stored answers are left to it and its formulas. */
+/** True where a later program defined the reports of a mirror. Their stored answers are left to it and its formulas. */
 export async function areReportsLater(sql: AnySql, definitions: Definitions): Promise<boolean> {
-  const { state, outdated } = await migrationStatus(sql, definitions);
+  const { state, outdated } = await judge(sql, await readSchema(sql, true), definitions);
   return state === "newer" && outdated.length > 0;
 }
 
@@ -274,7 +276,7 @@ async function judge(
   sql: AnySql,
   { applied, defined }: StoredSchema,
   definitions: Definitions,
-): Promise<MigrationStatus> {
+): Promise<Omit<MigrationStatus, "temporaryGrant">> {
   const known = readMigrations();
   const changes = compareDefinitions(defined, definitions);
   const migrations = known.map((migration) => {
@@ -313,7 +315,11 @@ function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
   return applied.tag === tag && applied.hash === hash;
 }
 
-function newerError({ unknown, outdated, maker }: MigrationStatus): SchemaVersionError {
+function newerError({
+  unknown,
+  outdated,
+  maker,
+}: Pick<MigrationStatus, "unknown" | "outdated" | "maker">): SchemaVersionError {
   const what =
     unknown > 0
       ? `which does not know ${unknown} of its migrations`

@@ -14,6 +14,7 @@ import {
 /** In the package, however deep this file or the bundle is. */
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
 
+const HAS_LEDGER = statement<{ isMade: boolean }>("has_ledger", import.meta.url);
 const STORED_SCHEMA = statement<StoredSchema>("stored_schema", import.meta.url);
 
 export interface Migration {
@@ -84,13 +85,10 @@ export interface StoredSchema {
   defined: StoredDefinition[];
 }
 
-/** Empty for a database without our schema. Changes nothing. */
-export async function readSchema(sql: AnySql): Promise<StoredSchema> {
-  // From the catalog: to_regclass fails where another program hides its schema from our role.
-  const tables = await sql`
-    select from pg_class join pg_namespace as space on space.oid = relnamespace
-    where (nspname, relname) in (('sync', 'migrations'), ('sync', 'definitions'))`;
-  if (tables.length < 2) return { applied: [], defined: [] };
+/** Empty for a database without our schema. Changes nothing. `isMade`: whether the tables of the ledger are there, where that was asked. */
+export async function readSchema(sql: AnySql, isMade?: boolean): Promise<StoredSchema> {
+  const [ledger] = isMade === undefined ? await HAS_LEDGER(sql) : [{ isMade }];
+  if (!ledger?.isMade) return { applied: [], defined: [] };
   const [schema] = await STORED_SCHEMA(sql);
   return schema ?? { applied: [], defined: [] };
 }

@@ -3,8 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertUsable, migrate, migrationStatus } from "./migrate.ts";
-import { findTemporaryGrant } from "./rights.ts";
+import { assertUsable, type MigrationStatus, migrate, migrationStatus } from "./migrate.ts";
 
 export interface PreparedDatabase {
   url: string;
@@ -34,14 +33,14 @@ export async function prepareDatabase(
   if (status.state === "older" && (isNew || database.embedded)) {
     const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
     const facts = { database: database.describe };
-    await warnOfTemporaryTables(sql, log);
+    warnOfTemporaryTables(status, log);
     if (isNew) log.info(facts, "schema made");
     else if (applied.length > 0 || redefined.length > 0)
       log.info({ ...facts, applied, redefined: redefined.length }, "schema brought up to date");
     return;
   }
   const { state, unknown, outdated } = assertUsable(status);
-  await warnOfTemporaryTables(sql, log);
+  warnOfTemporaryTables(status, log);
   if (state === "newer" && !warned.ofLater.has(log)) {
     warned.ofLater.add(log);
     log.warn(
@@ -52,10 +51,8 @@ export async function prepareDatabase(
 }
 
 /** The first refresh does without, so nobody would know of it before the second one fails. */
-async function warnOfTemporaryTables(sql: Sql, log: Logger): Promise<void> {
-  if (warned.ofRights.has(log)) return;
-  const grant = await withStoreErrors("read the rights of the role", () => findTemporaryGrant(sql));
-  if (grant === null) return;
+function warnOfTemporaryTables({ temporaryGrant: grant }: MigrationStatus, log: Logger): void {
+  if (grant === null || warned.ofRights.has(log)) return;
   warned.ofRights.add(log);
   log.warn(
     { hint: `run \`${grant}\` as the owner of the database` },

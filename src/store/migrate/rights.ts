@@ -9,6 +9,7 @@ const LACKING_RIGHTS = statement<{ need: "sync" | "migrate"; lacking: string }>(
   import.meta.url,
 );
 const HIDING_TABLES = statement<HidingTable>("hiding_tables", import.meta.url);
+const CATALOG_LOOK = statement<CatalogLook & { hiding: string | null }>("catalog_look", import.meta.url);
 
 /**
  * Gives a role all that `docmirror worker` and the other commands need, and not the right to change a table: `docmirror migrate`,
@@ -65,33 +66,44 @@ export async function findHidingTables(sql: AnySql, { quietly = false } = {}): P
   return HIDING_TABLES(sql, { quietly });
 }
 
+/** What the catalog says of our tables and of our role, before any of them is read. */
+interface CatalogLook {
+  /** Whether the tables of the schema's ledger are there. */
+  isMade: boolean;
+  /**
+   * The statement that gives this role the right to make temporary tables; null where it has it. Hardened servers take it from all. Each
+   * refresh of the reports but the first one needs it.
+   */
+  temporaryGrant: string | null;
+}
+
+/** Throws StoreError where rows of a table are hidden and nothing would fail for it. */
+export async function lookAtCatalog(sql: AnySql): Promise<CatalogLook> {
+  const [look] = await CATALOG_LOOK(sql, { quietly: true });
+  if (look === undefined) throw new Error("a select without a table gave no row");
+  const { hiding, ...facts } = look;
+  if (hiding !== null) throw hidesRows(hiding);
+  return facts;
+}
+
 /** What a person does about such tables. */
 export const SHOW_ROWS =
   "as the owner, run `alter table NAME disable row level security` for each, or let a superuser run `alter role ROLE bypassrls`";
 
 /**
  * Throws StoreError where rows of a table are hidden from this role. Our sessions make the server fail in that case, except for
- * statements outside of transactions in sessions that a pooler lends: with `quietly` only these count.
+ * statements outside of transactions in sessions that a pooler lends.
  */
-export async function assertRowsShown(sql: AnySql, options?: { quietly?: boolean }): Promise<void> {
-  const [hiding] = await findHidingTables(sql, options);
-  if (hiding === undefined) return;
-  throw new StoreError(
-    `could not use the database: row level security hides rows of ${hiding.table} from this role`,
-    { sqlstate: "42501", hint: SHOW_ROWS },
-  );
+export async function assertRowsShown(sql: AnySql): Promise<void> {
+  const [hiding] = await findHidingTables(sql);
+  if (hiding) throw hidesRows(hiding.table);
 }
 
-/**
- * The statement that gives this role the right to make temporary tables; null where it has it. Hardened servers take it from all. Each
- * refresh of the reports but the first one needs it.
- */
-export async function findTemporaryGrant(sql: AnySql): Promise<string | null> {
-  const [row] = await sql<{ grant: string | null }[]>`
-    select case when not has_database_privilege(current_database(), 'temporary')
-      then format('grant temporary on database %I to %I', current_database(), current_user) end as grant`;
-  return row?.grant ?? null;
-}
+const hidesRows = (table: string) =>
+  new StoreError(`could not use the database: row level security hides rows of ${table} from this role`, {
+    sqlstate: "42501",
+    hint: SHOW_ROWS,
+  });
 
 /** Throws StoreError where a schema that is there belongs to another role than that of this session. */
 export async function assertMayMigrate(sql: AnySql): Promise<void> {

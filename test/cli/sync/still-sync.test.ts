@@ -34,9 +34,9 @@ test.each([
     expect(await runCli(`sync --${kind}`, { env })).toMatchObject({ code: 0 });
   }
   const { sessions, transactions, statements } = counted.take();
-  expect(sessions).toBeLessThanOrEqual(7);
-  expect(transactions).toBeLessThanOrEqual(85);
-  expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(152);
+  expect(sessions).toBeLessThanOrEqual(4);
+  expect(transactions).toBeLessThanOrEqual(40);
+  expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(70);
   await service.close();
   await database.dispose();
 });

@@ -7,7 +7,7 @@ import {
   StoreError,
   UnexpectedShapeError,
 } from "../../../src/base/errors.ts";
-import { estimateFullWalks, type PlanInput, planRun } from "../../../src/mirror/lists/plan.ts";
+import { estimateFullWalks, findListFacts, type PlanInput, planRun } from "../../../src/mirror/lists/plan.ts";
 import {
   emptyCounts,
   isPartial,
@@ -155,12 +155,15 @@ beforeAll(async () => {
 
 describe("a full walk of 900,000 records", () => {
   test("takes 30 minutes at 100 a page and 5 requests a second", async () => {
-    const seconds = await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 });
+    const seconds = estimateFullWalks(await findListFacts(sql), { pageSize: 100, ratePerSecond: 5 });
     expect(seconds).toEqual({ all: 1800, build: 1600 });
   });
 
   test("takes no time that counts where there is no rate", async () => {
-    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 0 })).toEqual({ all: 0, build: 0 });
+    expect(estimateFullWalks(await findListFacts(sql), { pageSize: 100, ratePerSecond: 0 })).toEqual({
+      all: 0,
+      build: 0,
+    });
   });
 
   test("takes longer where the service gives smaller pages than it is asked for", async () => {
@@ -168,19 +171,22 @@ describe("a full walk of 900,000 records", () => {
     await sql`
       insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
       values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now(), 1, 1)`;
-    const seconds = await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 });
+    const seconds = estimateFullWalks(await findListFacts(sql), { pageSize: 100, ratePerSecond: 5 });
     expect(seconds).toEqual({ all: 8200, build: 8000 });
     await sql`delete from sync.pages`;
   });
 
   test("takes 100 records a page with auto, and for a list with a found size that many", async () => {
     const auto = { pageSize: "auto" as const, ratePerSecond: 5 };
-    expect(await estimateFullWalks(sql, auto)).toEqual({ all: 1800, build: 1600 });
+    expect(estimateFullWalks(await findListFacts(sql), auto)).toEqual({ all: 1800, build: 1600 });
     await sql`insert into sync.service (base_url, resources, noted_at) values ('http://there.invalid', '{}', now())`;
     await sql`insert into sync.page_sizes (resource, page_size, service) values ('build', 400, true)`;
-    expect(await estimateFullWalks(sql, auto)).toEqual({ all: 600, build: 400 });
+    expect(estimateFullWalks(await findListFacts(sql), auto)).toEqual({ all: 600, build: 400 });
     // A size that is set does not care.
-    expect(await estimateFullWalks(sql, { ...auto, pageSize: 100 })).toEqual({ all: 1800, build: 1600 });
+    expect(estimateFullWalks(await findListFacts(sql), { ...auto, pageSize: 100 })).toEqual({
+      all: 1800,
+      build: 1600,
+    });
   });
 });
 
@@ -188,7 +194,7 @@ describe("a mirror without a walk", () => {
   const empty = useDatabase();
 
   test("has nothing to estimate by", async () => {
-    const estimate = await estimateFullWalks(empty.sql, { pageSize: 100, ratePerSecond: 5 });
+    const estimate = estimateFullWalks(await findListFacts(empty.sql), { pageSize: 100, ratePerSecond: 5 });
     expect(estimate).toEqual({ all: 0, build: 0 });
   });
 });

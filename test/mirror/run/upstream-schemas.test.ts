@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
+import { findListFacts } from "../../../src/mirror/lists/plan.ts";
 import { recordUpstreamSchemas } from "../../../src/mirror/run/upstream-schemas.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
@@ -26,7 +27,7 @@ async function setUp() {
       await using client = createTestClient(server.url, { retries: 0 });
       const facts = { runId: run, startedAt: new Date(`2024-05-1${run}T02:00:00.000Z`) };
       const parts = { sql: loading.sql, client, log: silentLog, patience: withStoreErrors };
-      await recordUpstreamSchemas({ ...parts, ...facts }, root);
+      await recordUpstreamSchemas({ ...parts, ...facts }, root, await findListFacts(loading.sql));
     },
     drift: () =>
       loading.sql`select run_id, field, kind, detail from sync.drift where resource = 'build' order by run_id, field`.values(),

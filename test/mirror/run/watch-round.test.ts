@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import type { WorldOptions } from "../../../src/simulate/settings.ts";
+import { createConnections } from "../../../src/store/ledger/connections.ts";
 import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
+import { countDatabase } from "../../support/counted-database.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld, useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
@@ -31,6 +34,23 @@ async function known({ sql }: QuickWorld, ids: readonly string[]): Promise<strin
   const rows = await sql`select id from mirror.builds where id = any (${ids as string[]}::text[])`;
   return rows.map(({ id }) => id).sort();
 }
+
+test("a round that sees nothing asks the database little", async () => {
+  await using quick = await startWatched();
+  await using counted = await countDatabase(quick.databaseUrl);
+  const connections = createConnections(counted.url, { program: "docmirror test", log: silentLog });
+  // The first one opens its sessions.
+  for (let round = 0; round < 2; round++) {
+    counted.take();
+    const { summary } = await quick.watch({ connections });
+    expect(summary).toMatchObject({ status: "succeeded", transitions: 0 });
+  }
+  const { sessions, transactions, statements } = counted.take();
+  await connections.end();
+  expect(sessions).toBe(0);
+  expect(transactions).toBeLessThanOrEqual(21);
+  expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(27);
+});
 
 const statesOf = async ({ sql }: QuickWorld, id: string) =>
   (

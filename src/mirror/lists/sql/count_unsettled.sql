@@ -1,4 +1,5 @@
 select
+  count(*) as missing,
   count(*) filter (where found_at is null and gone_at is null and undecided_runs < :runsToDecide) as deletions,
   count(*) filter (where gone_at is not null) as waiting
 from sync.missing_records

@@ -32,5 +32,8 @@ select latest.*, state.run_id, state.source_timezone, state.stuck_after_s,
   not exists (
     select from report.dim_dates
     where day = make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)
-  ) as is_calendar_over
+  ) as is_calendar_over,
+  exists (select from rollup.failed_refresh) as is_failed,
+  (select bool_or(record_id is null) from sync.touched_records) as is_any_touched,
+  pg_relation_size('sync.touched_records') as touched_bytes
 from latest left join rollup.state on state.id = 1
