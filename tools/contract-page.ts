@@ -234,7 +234,7 @@ ${statusExample()}
   when every record was read at least once, by a whole walk or in rounds of some nights; null where that never was.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`; \`reason\` says why one did not succeed.
 - \`last_watch_round\`: null when there was none.
-- \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
+- \`jobs\`: how backups, exports and prunes ended last (\`what\` was written or removed, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
 - \`reports_failed\`: when their refresh failed last, and why; null once one has gone well.
@@ -253,7 +253,7 @@ ${statusExample()}
   \`first\` has at most 20.
 - \`sizes\`: bytes of the database, of docmirror's schemas, and of the logs of builds (a part of \`mirror\`). \`growth_bytes_per_day\` is that of the syncs of 30 days, null
   until they span seven. \`limit_bytes\` is \`DOCMIRROR_DATABASE_LIMIT\`, of the embedded Postgres the room on its disk, else null; \`days_left\` until then, null where it does not grow.
-- \`next_runs\`: when \`sync\`, \`watch\`, \`backup\` and \`export\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
+- \`next_runs\`: when \`sync\`, \`watch\`, \`backup\`, \`export\` and \`prune\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
   is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
 - \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,
   that the database lacks, that only the database has, and views and functions that differ.

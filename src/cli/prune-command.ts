@@ -2,7 +2,13 @@ import { InvalidArgumentError } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
-import { countPrunable, findHistoryBegin, type PruneCounts, prune } from "../mirror/run/prune.ts";
+import {
+  countPrunable,
+  describePruned,
+  findHistoryBegin,
+  type PruneCounts,
+  prune,
+} from "../mirror/run/prune.ts";
 import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
@@ -17,6 +23,7 @@ interface Options {
   dryRun?: true;
 }
 
+const KIND = "changes and runs";
 const MAX_YEARS = 100;
 const YEAR_MS = 365 * 86_400_000;
 
@@ -57,8 +64,8 @@ export const command: CommandDeclaration<Options> = {
       let counts = { changes: 0, runs: 0 };
       if (horizon !== null)
         counts = await (isDry
-          ? countPrunable(sql, horizon)
-          : prune({ sql, horizon, prunedAt: now.toISOString(), signal: context.signal }));
+          ? countPrunable(sql, KIND, horizon)
+          : prune({ sql, kind: KIND, horizon, prunedAt: now.toISOString(), signal: context.signal }));
       const begin = await findHistoryBegin(sql);
       const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
       await context.printStored({ database: describe, ...facts }, () => {
@@ -104,8 +111,8 @@ async function pruneOldLogs(
   return { horizon, ...(await pruneLogs({ ...what, isDry: dryRun === true, signal })) };
 }
 
-function render({ changes, runs }: PruneCounts, horizon: string, isDry: boolean, begin: string | null) {
-  const what = `${counted(changes, "change")} and ${counted(runs, "run")} from before ${horizon}`;
+function render(counts: PruneCounts, horizon: string, isDry: boolean, begin: string | null) {
+  const what = `${describePruned(counts)} from before ${horizon}`;
   if (isDry) return `${what} would be removed\n`;
   const past = begin === null ? "" : `the mirror's history begins at ${begin}\n`;
   return `${what} removed\n${past}`;

@@ -123,6 +123,10 @@ export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Par
   };
 }
 
+/** `never`, which is null, or anything that `parse` accepts. */
+export const neverOr = <T>(parse: Parse<T>): Parse<T | null> =>
+  mapped(wordOr("never", parse), (value) => (value === "never" ? null : value));
+
 /** One of these words, in any case. The words are its `choices`, for the completion. */
 export function oneOf<const T extends string>(...choices: T[]): Parse<T> & { choices: readonly T[] } {
   const parse: Parse<T> = (text) => {

@@ -43,4 +43,23 @@ export const UPKEEP_SETTINGS = {
     name: "DOCMIRROR_EXPORT_LOGS_DIR",
     meaning: "the folder of the logs of builds, as `docmirror export --logs` writes it",
   },
+  pruneCron: {
+    name: "DOCMIRROR_PRUNE_CRON",
+    uses: ["jobs", "status"],
+    value: "cron",
+    default: "47 4 * * *",
+    parse: values.neverOr(cron),
+    meaning:
+      "when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never",
+  },
+  historyKeepMs: {
+    ...NONE,
+    name: "DOCMIRROR_HISTORY_KEEP",
+    uses: ["jobs"],
+    value: "duration",
+    without: "all of it stays",
+    parse: values.duration,
+    meaning:
+      "the worker removes older changes and runs too, as `docmirror prune --older-than` does; units ms s m h d w, as in 400d",
+  },
 } as const satisfies Record<string, Setting>;

@@ -17,7 +17,7 @@ export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restore
 export type OutcomeLabel = (typeof OUTCOMES)[number];
 
 /** The jobs of a worker beside its runs. */
-export const UPKEEP_JOBS = ["backup", "export"] as const;
+export const UPKEEP_JOBS = ["backup", "export", "prune"] as const;
 export type UpkeepJob = (typeof UPKEEP_JOBS)[number];
 
 /** The jobs with a schedule: the nightly sync, the watch, and the upkeep. */

@@ -112,6 +112,8 @@ _docmirror() {
       'worker --export-cron'|\
       'worker --export-dir'|\
       'worker --export-logs-dir'|\
+      'worker --prune-cron'|\
+      'worker --history-keep'|\
       'worker --webhook-url'|\
       'worker --webhook-secret'|\
       'worker --webhook-format'|\
@@ -137,6 +139,7 @@ _docmirror() {
       'serve --http-cors'|\
       'serve --backup-cron'|\
       'serve --export-cron'|\
+      'serve --prune-cron'|\
       'serve --log-level'|\
       'serve --log-format'|\
       'status --database-url'|\
@@ -151,6 +154,7 @@ _docmirror() {
       'status --stale-after'|\
       'status --backup-cron'|\
       'status --export-cron'|\
+      'status --prune-cron'|\
       'status --log-level'|\
       'status --log-format'|\
       'doctor --database-url'|\
@@ -380,6 +384,8 @@ _docmirror() {
       'config --export-cron'|\
       'config --export-dir'|\
       'config --export-logs-dir'|\
+      'config --prune-cron'|\
+      'config --history-keep'|\
       'config --webhook-url'|\
       'config --webhook-secret'|\
       'config --webhook-format'|\
@@ -400,9 +406,9 @@ _docmirror() {
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
     sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
     watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --replica-lag --ignored-fields --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
-    serve) flags='--database-url --database-password --read-url --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
-    status) flags='--database-url --database-password --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
+    worker) flags='--database-url --database-password --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --prune-cron --history-keep --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    serve) flags='--database-url --database-password --read-url --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --prune-cron --log-level --log-format --verbose --no-color --json --help' ;;
+    status) flags='--database-url --database-password --data-dir --database-limit --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --prune-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
     doctor) flags='--database-url --database-password --data-dir --database-limit --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --ignored-fields --log-level --log-format --verbose --no-color --json --help' ;;
     verify) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --replica-lag --ignored-fields --log-level --log-format --verbose --no-color --sample --resource --wait --repair --json --help' ;;
     report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --html --with-people --help' ;;
@@ -421,7 +427,7 @@ _docmirror() {
     forget) flags='--database-url --database-password --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --texts --force --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --database-limit --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --final-states --stale-after --max-delete-ratio --delete-held-after --replica-lag --ignored-fields --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --prune-cron --history-keep --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
@@ -547,6 +553,8 @@ _docmirror() {
     'worker --export-cron') kind=other flags= ;;
     'worker --export-dir') kind=folders flags= ;;
     'worker --export-logs-dir') kind=folders flags= ;;
+    'worker --prune-cron') kind=other flags= ;;
+    'worker --history-keep') kind=other flags= ;;
     'worker --webhook-url') kind=other flags= ;;
     'worker --webhook-secret') kind=other flags= ;;
     'worker --webhook-format') kind=words words='standard slack teams' flags= ;;
@@ -572,6 +580,7 @@ _docmirror() {
     'serve --http-cors') kind=other flags= ;;
     'serve --backup-cron') kind=other flags= ;;
     'serve --export-cron') kind=other flags= ;;
+    'serve --prune-cron') kind=other flags= ;;
     'serve --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'serve --log-format') kind=words words='auto pretty json' flags= ;;
     'status --database-url') kind=other flags= ;;
@@ -586,6 +595,7 @@ _docmirror() {
     'status --stale-after') kind=other flags= ;;
     'status --backup-cron') kind=other flags= ;;
     'status --export-cron') kind=other flags= ;;
+    'status --prune-cron') kind=other flags= ;;
     'status --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'status --log-format') kind=words words='auto pretty json' flags= ;;
     'status --max-age') kind=other ;;
@@ -817,6 +827,8 @@ _docmirror() {
     'config --export-cron') kind=other flags= ;;
     'config --export-dir') kind=folders flags= ;;
     'config --export-logs-dir') kind=folders flags= ;;
+    'config --prune-cron') kind=other flags= ;;
+    'config --history-keep') kind=other flags= ;;
     'config --webhook-url') kind=other flags= ;;
     'config --webhook-secret') kind=other flags= ;;
     'config --webhook-format') kind=words words='standard slack teams' flags= ;;

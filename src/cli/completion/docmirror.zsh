@@ -167,6 +167,8 @@ _docmirror() {
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
             '--export-dir=[the folder of builds and dimensions as Parquet, as `docmirror export --incremental` writes it]: :_directories' \
             '--export-logs-dir=[the folder of the logs of builds, as `docmirror export --logs` writes it]: :_directories' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
+            '--history-keep=[the worker removes older changes and runs too, as `docmirror prune --older-than` does; units ms s m h d w, as in 400d]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
             '--webhook-secret=[signs what DOCMIRROR_WEBHOOK_URL gets\: whsec_ and 24 to 64 bytes in base64]: : ' \
             '--webhook-format=[how notices are written\: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them]: :(standard slack teams)' \
@@ -196,6 +198,7 @@ _docmirror() {
             '--http-cors=[the origins whose web pages may read the interface in a browser, separated by commas, such as https\://docs.example.org; * is any]: : ' \
             '--backup-cron=[when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes]: : ' \
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -215,6 +218,7 @@ _docmirror() {
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--backup-cron=[when the worker writes a backup into DOCMIRROR_BACKUP_DIR; a failed one is tried again after 15 and 60 minutes]: : ' \
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
@@ -577,6 +581,8 @@ _docmirror() {
             '--export-cron=[when the worker exports into DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR]: : ' \
             '--export-dir=[the folder of builds and dimensions as Parquet, as `docmirror export --incremental` writes it]: :_directories' \
             '--export-logs-dir=[the folder of the logs of builds, as `docmirror export --logs` writes it]: :_directories' \
+            '--prune-cron=[when the worker removes rounds of the watch from over 400 days ago, and what DOCMIRROR_HISTORY_KEEP leaves; or never]: : ' \
+            '--history-keep=[the worker removes older changes and runs too, as `docmirror prune --older-than` does; units ms s m h d w, as in 400d]: : ' \
             '--webhook-url=[gets a POST when something needs attention (docs/notices.md)]: : ' \
             '--webhook-secret=[signs what DOCMIRROR_WEBHOOK_URL gets\: whsec_ and 24 to 64 bytes in base64]: : ' \
             '--webhook-format=[how notices are written\: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them]: :(standard slack teams)' \

@@ -1,8 +1,10 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
+import { grouped } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { describeHeld, findHeld } from "../../mirror/lists/missing-records.ts";
+import { countPrunable, ROUNDS_KEPT_MS } from "../../mirror/run/prune.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { findFailedRefresh, HOW_IT_GOES_ON } from "../../report/refresh/failed-refresh.ts";
@@ -77,7 +79,7 @@ const TABLE_CHECKS: Checks = {
   mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
   freshness: ({ sql, config, now }) => checkFreshness(sql, config, now),
   backups: ({ sql, config, now }) => checkBackups(sql, config, now),
-  size: ({ sql, config }) => checkSize(sql, config),
+  size: ({ sql, config, now }) => checkSize(sql, config, now),
   "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
 };
 
@@ -143,6 +145,8 @@ const MAX_RIGHTS = 3;
 const BACKUP_WITHIN_MS = 8 * 24 * 3_600_000;
 /** The alert begins there too. */
 const DAYS_OF_ROOM = 30;
+/** A worker may rest for a month. */
+const UNPRUNED_MS = 30 * 86_400_000;
 /** The newest runs that are checked. */
 const RUNS = 1000;
 
@@ -316,14 +320,21 @@ async function checkFreshness(
   return ok(`all lists were read within ${formatSpan(age)}`);
 }
 
-/** Checks that the database has room for a month, where its limit is known. */
-async function checkSize(sql: Sql, config: Config): Promise<Result> {
+/** Checks that the database has room for a month, where its limit is known, and that old rounds are removed. */
+async function checkSize(sql: Sql, config: Config, now: Date): Promise<Result> {
   const sizes = await withSnapshot(sql, (tx) => findSizes(tx, config));
   const found = describeSizes(sizes);
-  if (sizes.days_left === null || sizes.days_left > DAYS_OF_ROOM) return ok(found);
+  if (sizes.days_left !== null && sizes.days_left < DAYS_OF_ROOM)
+    return warning(
+      found,
+      "make room in time: a larger disk, or `docmirror prune` (docs/database.md, Retention)",
+    );
+  const horizon = new Date(now.getTime() - ROUNDS_KEPT_MS - UNPRUNED_MS).toISOString();
+  const { runs } = await countPrunable(sql, "rounds", horizon);
+  if (runs === 0) return ok(found);
   return warning(
-    found,
-    "make room in time: a larger disk, or `docmirror prune` (docs/database.md, Retention)",
+    `${found}; nothing removes old rounds of the watch: ${grouped(runs)} are from before ${horizon}`,
+    "a worker does it by DOCMIRROR_PRUNE_CRON, as its log says; `docmirror prune --older-than 400d` does it with the history",
   );
 }
 

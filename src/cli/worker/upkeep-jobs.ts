@@ -1,6 +1,7 @@
 import { isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
 import type { UpkeepJob } from "../../base/metrics/labels.ts";
+import { describePruned, findPruneMoment, prune, ROUNDS_KEPT_MS } from "../../mirror/run/prune.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { exportReport } from "../../report/export/export-report.ts";
 import { exportLogs } from "../../report/logs/export-logs.ts";
@@ -18,14 +19,15 @@ type Shared = Pick<JobDeps, "database" | "clock" | "log">;
 type Settings = SettingsFor<"jobs"> & { timezone: string; sourceTimezone: string };
 type Make = (sql: Sql, signal: AbortSignal) => Promise<Made>;
 
-/** The backups and the exports, where the settings say when. They hold no lease, so no run waits for them. */
+/** The backups, the exports and the removal of old rows, where the settings say when. They hold no lease, so no run waits for them. */
 export function createUpkeepJobs(settings: Settings, shared: Shared): Job[] {
-  const { backupCron, backupDir, exportCron, timezone } = settings;
+  const { backupCron, backupDir, exportCron, pruneCron, timezone } = settings;
   const job = (name: UpkeepJob, cron: string, make: Make) =>
     createUpkeepJob({ ...shared, name, cron, timezone, make });
   return [
     ...(backupCron && backupDir ? [job("backup", backupCron, backUp(backupDir, settings, shared))] : []),
     ...(exportCron ? [job("export", exportCron, exportAll(settings, shared))] : []),
+    ...(pruneCron ? [job("prune", pruneCron, pruneOld(settings, shared))] : []),
   ];
 }
 
@@ -55,7 +57,7 @@ export function createUpkeepJob(
       const made = await withSql(url(), { applicationName: `docmirror ${name}`, max: 1 }, (sql) =>
         withNote({ sql, clock, log, signal }, name, () => make(sql, signal)),
       );
-      log.info({ job: name, ...made, duration_ms: clock.now().getTime() - from }, "files written");
+      log.info({ job: name, ...made, duration_ms: clock.now().getTime() - from }, "upkeep done");
       return DONE;
     },
   };
@@ -90,5 +92,22 @@ function exportAll({ exportDir, exportLogsDir, sourceTimezone }: Settings, { log
       });
     if (failures.length > 0) throw failures[0];
     return { what: [exportDir, exportLogsDir].filter((folder) => folder !== null).join(", "), bytes: null };
+  };
+}
+
+function pruneOld({ historyKeepMs }: Settings, { clock }: Shared): Make {
+  return async (sql, signal) => {
+    const prunedAt = clock.now().toISOString();
+    const moment = await withStoreErrors("read the newest run", () => findPruneMoment(sql, clock.now()));
+    if (moment === null) return { what: "nothing: no run of two days agrees with the clock", bytes: null };
+    const before = (ms: number) => new Date(moment.getTime() - ms).toISOString();
+    const rounds = { sql, prunedAt, signal, kind: "rounds", horizon: before(ROUNDS_KEPT_MS) } as const;
+    const removed = await prune(rounds);
+    if (historyKeepMs !== null) {
+      const all = await prune({ ...rounds, kind: "changes and runs", horizon: before(historyKeepMs) });
+      removed.changes += all.changes;
+      removed.runs += all.runs;
+    }
+    return { what: `${describePruned(removed)} removed`, bytes: null };
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Removes old changes and finished runs, never transitions. Looking back to any moment after the horizon still works:
+ * Removes old changes and finished runs, or rounds of the watch alone, never transitions. Looking back to any moment after the horizon still works:
  * all changes after it stay, and for each record the newest older change, which began its oldest known state, and the
  * newest older deletion or return. The first batch stores the horizon, so a query about an earlier moment cannot give
  * a wrong answer.
@@ -9,6 +9,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
+import { counted } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import {
   compose,
@@ -27,12 +28,31 @@ const RECORDS = 1000;
 
 export type PruneCounts = Record<"changes" | "runs", number>;
 
-/** Changes and runs before `horizon` may be removed. An ISO time. */
-type PruneOptions = { sql: Sql; horizon: string; prunedAt: string; signal: AbortSignal };
+/** Over a year, so that no question about the last year lacks a round. */
+export const ROUNDS_KEPT_MS = 400 * 86_400_000;
+
+/**
+ * What may be removed. Rounds of the watch come each minute, and a year later nothing asks for them: each report looks at the newest ones,
+ * and what they saw is in the transitions.
+ */
+type PruneKind = "changes and runs" | "rounds";
+
+interface PruneOptions {
+  sql: Sql;
+  kind: PruneKind;
+  /** An ISO time. Nothing after it is removed. */
+  horizon: string;
+  prunedAt: string;
+  signal: AbortSignal;
+}
+
+/** As in "3 changes and 1 run". */
+export const describePruned = ({ changes, runs }: PruneCounts): string =>
+  `${counted(changes, "change")} and ${counted(runs, "run")}`;
 
 /** Each batch is committed by itself. Safe to repeat. Throws `StoreError`, or the signal's reason. */
 export async function prune(options: PruneOptions): Promise<PruneCounts> {
-  const { sql, horizon, signal } = options;
+  const { sql, kind, horizon, signal } = options;
   const removed: PruneCounts = { changes: 0, runs: 0 };
   let pruningId: number | null = null;
 
@@ -50,7 +70,8 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
   }
 
   return withStoreErrors("prune", async () => {
-    for (let after: RecordKey | null = { resource: "", recordId: "" }; after !== null; ) {
+    const first: RecordKey | null = kind === "rounds" ? null : { resource: "", recordId: "" };
+    for (let after = first; after !== null; ) {
       const from: RecordKey = after;
       let last: RecordKey | null = null;
       const count = await removeBatch("changes", async (tx) => {
@@ -64,12 +85,33 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
     const deleteRuns = async (tx: TransactionSql) => {
       const { count } = await composed(tx)`
         delete from ${runs}
-        where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`;
+        where ${runs.id} in (select id from (${prunableRuns(horizon, kind)}) as run order by id limit ${BATCH})`;
       return count;
     };
     for (let count = BATCH; count === BATCH; ) count = await removeBatch("runs", deleteRuns);
     return removed;
   });
+}
+
+/** The clocks of machines that keep time differ by less. */
+const CLOCK_DIFFERS_MS = 86_400_000;
+/** A mirror that is at work has a newer run. */
+const NEWEST_WITHIN = "2 days";
+
+/**
+ * The moment by which the age of rows is measured where nobody looks on: by the slower of the clocks of this machine and of Postgres.
+ * Null where the newest run ended long before it, or saw that its clock was far from the service's: a clock may be years ahead, and
+ * would have everything removed.
+ */
+export async function findPruneMoment(sql: Sql, now: Date): Promise<Date | null> {
+  const [row] = await sql<{ at: string }[]>`
+    with moment as (select least(now(), ${now.toISOString()}::timestamptz) as at)
+    select at from moment, (
+      select * from sync.runs where status <> 'running' order by id desc limit 1
+    ) as newest
+    where newest.finished_at > at - ${NEWEST_WITHIN}::interval
+      and abs(coalesce(newest.clock_ahead_min_ms, 0)) < ${CLOCK_DIFFERS_MS}::int`;
+  return row ? new Date(row.at) : null;
 }
 
 /** The earliest moment that the mirror can show; null while nothing was pruned. */
@@ -139,9 +181,10 @@ const prunableChanges = (source: SQL, horizon: string): SQL => compose`
  * Later runs need the newest whole walk of each list, the newest one that was whole or joined at the head, and all walks
  * since, which may have left a gap or a checkpoint. The newest run of each kind and status shows how fresh the mirror is.
  */
-const prunableRuns = (horizon: string): SQL => compose`
+const prunableRuns = (horizon: string, kind: PruneKind): SQL => compose`
   select ${run.id} from ${runs} as ${run}
   where ${run.status} <> 'running' and ${run.finished_at} < ${horizon}::timestamptz
+    and (${kind}::text <> 'rounds' or ${run.kind} = 'watch')
     and ${run.id} not in (select max(${runs.id}) from ${runs} group by ${runs.kind}, ${runs.status})
     and not exists (
       select from ${walks} as ${walk}
@@ -158,11 +201,12 @@ const prunableRuns = (horizon: string): SQL => compose`
     )`;
 
 /** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
-export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
+export async function countPrunable(sql: Sql, kind: PruneKind, horizon: string): Promise<PruneCounts> {
   return withStoreErrors("count what may be pruned", async () => {
+    const older = prunableChanges(compose`${changes}`, horizon);
+    const ofChanges = kind === "rounds" ? compose`0` : compose`(select count(*) from (${older}) as change)`;
     const [row] = await composed(sql)<PruneCounts>`
-      select (select count(*) from (${prunableChanges(compose`${changes}`, horizon)}) as change) as changes,
-        (select count(*) from (${prunableRuns(horizon)}) as run) as runs`;
+      select ${ofChanges} as changes, (select count(*) from (${prunableRuns(horizon, kind)}) as run) as runs`;
     return row ?? { changes: 0, runs: 0 };
   });
 }

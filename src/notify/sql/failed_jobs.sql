@@ -1,4 +1,4 @@
--- Backups and exports that fail. The position holds since when: until one is good again, its failures are one notice.
+-- Backups, exports and prunes that fail. The position holds since when: until one is good again, its failures are one notice.
 with failing as (
   select job, failed_at, failed_at::text as since, left(error, 2000) as error, good_at, what from sync.jobs where failed_at is not null
 )

@@ -217,9 +217,9 @@ const JOBS: FigureSource = {
   labels: ["command"],
   metrics: {
     docmirror_job_last_good_timestamp_seconds:
-      "When the last good backup or export began, in seconds since 1970. Absent where none ever was.",
+      "When the last good backup, export or prune began, in seconds since 1970. Absent where none ever was.",
     docmirror_job_failures_in_a_row:
-      "Backups or exports that failed since the last good one. Absent where none ever ran.",
+      "Backups, exports or prunes that failed since the last good one. Absent where none ever ran.",
   },
   read: async (tx) =>
     (await findJobs(tx)).map(({ job, good_at, failures }) => ({

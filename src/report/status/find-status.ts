@@ -123,7 +123,7 @@ export interface MirrorStatus {
   runs: RunRow[];
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
-  /** The last ends of backups and exports; those that ever ran. */
+  /** The last ends of backups, exports and prunes; those that ever ran. */
   jobs: JobState[];
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;

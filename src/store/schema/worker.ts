@@ -51,7 +51,7 @@ export const mutedProjects = sync.table("muted_projects", {
   muted_at: moment().notNull().default(now),
 });
 
-/** The last end of each job that writes files. */
+/** The last end of each job of the upkeep. */
 export const jobs = sync.table("jobs", {
   job: text().$type<UpkeepJob>().primaryKey(),
   /** The begin of the last good run; null where none was good. It wrote `what`: a file, or folders without their bytes. */

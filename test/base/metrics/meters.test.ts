@@ -75,7 +75,7 @@ describe("labels", () => {
     expectTypeOf<labels.RunKindLabel>().toEqualTypeOf<RunKind>();
     expectTypeOf<labels.RunStatusLabel>().toEqualTypeOf<Exclude<RunStatus, "running">>();
     expect(Object.keys(emptyCounts())).toEqual(expect.arrayContaining([...OUTCOMES]));
-    expect(labels.COMMAND_LABELS).toEqual(["sync", "watch", "backup", "export"]);
+    expect(labels.COMMAND_LABELS).toEqual(["sync", "watch", "backup", "export", "prune"]);
   });
 
   it.each([

@@ -179,6 +179,38 @@ describe("doctor finds", { tags: ["long"] }, () => {
     });
   });
 
+  it("that nothing removes old rounds of the watch, and that the database is full soon", async () => {
+    await using database = await createTestDatabase();
+    const size = async (flags: Record<string, string> = {}) =>
+      (await diagnose({ "database-url": database.url, ...flags })).found.size;
+    const addRun = (kind: string, daysAgo: number, bytes: number | null) => database.sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, database_bytes)
+      select ${kind}, 'succeeded', at, at, now(), 1, 'h', ${bytes}::bigint
+      from (select now() - ${daysAgo} * interval '1 day' as at) as moment`;
+    for (const daysAgo of [420, 10, 0]) await addRun("watch", daysAgo, null);
+    expect(await size()).toMatchObject({
+      status: "ok",
+      finding: expect.stringMatching(/^the database has [\d.]+ MB \(/),
+    });
+    await database.sql`update sync.runs set finished_at = now() - interval '440 days' where id = 1`;
+    expect(await size()).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(/; nothing removes old rounds of the watch: 1 are from before \d{4}-/),
+      repair: expect.stringContaining("DOCMIRROR_PRUNE_CRON"),
+    });
+    for (const [daysAgo, bytes] of [
+      [10, 1e6],
+      [0, 50e6],
+    ] as const)
+      await addRun("full", daysAgo, bytes);
+    expect(await size({ "database-limit": "0.1" })).toMatchObject({
+      status: "warning",
+      finding: expect.stringMatching(
+        / of 100\.0 MB \(.*; it grows by 4\.9 MB a day, and is full in \d+ days$/,
+      ),
+    });
+  });
+
   it("that there is no base URL, and still tests the database", async () => {
     const env = { DATABASE_URL: quick.databaseUrl };
     const result = await runCli("doctor --source-timezone America/Chicago", { env });

@@ -22,7 +22,7 @@ const LOADED_BY = {
   // Only of runs that end.
   "src/base/metrics/meters.ts": "createMeters of the worker",
   "src/cli/output/table.ts": "createSummaryPrinter, before the run",
-  "src/report/status/figures.ts": "createMetricsFile, before the run",
+  "src/report/status/read-figures.ts": "createMetricsFile, before the run",
   "src/serve/http/served-mirror.ts": "createMetricsFile, before the run",
 };
 

@@ -106,6 +106,51 @@ describe("a job that writes files", () => {
   });
 });
 
+describe("a prune as a job", () => {
+  const mirror = useDatabase(createTestDatabase, "test");
+  const NOW = new Date();
+  const KEPT = { backupCron: null, backupDir: null, backupKeep: 14, exportCron: null };
+  const prune = async (historyKeepMs: number | null, now = NOW) => {
+    const settings = { ...KEPT, exportDir: null, exportLogsDir: null, pruneCron: "@daily", historyKeepMs };
+    const [job, ...others] = createUpkeepJobs(
+      { ...settings, timezone: "Etc/UTC", sourceTimezone: "Etc/UTC" },
+      { database: keptDatabase(mirror.url), clock: createHandClock(now.toISOString()), log: silentLog },
+    );
+    expect(others).toEqual([]);
+    expect(await job?.run(signal)).toMatchObject({ outcome: "done" });
+    return (await mirror.sql`select job, what, failures from sync.jobs`)[0];
+  };
+  const addRun = (kind: string, daysAgo: number) => mirror.sql`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+    select ${kind}, 'succeeded', at, at, now(), 1, 'h'
+    from (select ${NOW.toISOString()}::timestamptz - ${daysAgo} * interval '1 day' as at) as moment`;
+
+  it("removes rounds of the watch from over 400 days ago, and the history only where a setting says so", async () => {
+    for (const daysAgo of [500, 401, 399, 300, 0]) {
+      await addRun("full", daysAgo);
+      await addRun("watch", daysAgo);
+    }
+    const removed = (what: string) => ({ job: "prune", what, failures: 0 });
+    expect(await prune(null)).toEqual(removed("0 changes and 2 runs removed"));
+    expect(await prune(350 * 86_400_000)).toEqual(removed("0 changes and 4 runs removed"));
+    expect(
+      await mirror.sql`select kind, count(*) as runs from sync.runs group by kind order by kind`,
+    ).toEqual([
+      { kind: "full", runs: 2 },
+      { kind: "watch", runs: 2 },
+    ]);
+  });
+
+  it("removes nothing by a clock that jumped ahead", async () => {
+    await addRun("watch", 1);
+    await addRun("watch", 0);
+    const inTenYears = new Date(NOW.getTime() + 3650 * 86_400_000);
+    await mirror.sql`update sync.runs set finished_at = finished_at - interval '30 days'`;
+    expect((await prune(86_400_000, inTenYears))?.what).toMatch(/^nothing: no run of two days agrees/);
+    expect(await mirror.sql`select from sync.runs`).toHaveLength(2);
+  });
+});
+
 describe("an export as a job", () => {
   it("writes builds and logs, and each of them also where the other one fails", async () => {
     await using mirror = await createReportedMirror();
@@ -117,6 +162,8 @@ describe("an export as a job", () => {
         exportCron: "@daily",
         exportDir,
         exportLogsDir,
+        pruneCron: null,
+        historyKeepMs: null,
       };
       const clock = createHandClock("2026-11-28T12:00:00Z");
       const [job, ...others] = createUpkeepJobs(

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { describe, expect } from "vitest";
-import { countPrunable, findHistoryBegin, prune } from "../../../src/mirror/run/prune.ts";
+import { countPrunable, findHistoryBegin, findPruneMoment, prune } from "../../../src/mirror/run/prune.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
@@ -10,7 +10,7 @@ const HOURS = 150;
 const at = (hour: number) => new Date(Date.UTC(2024, 4, 1, hour)).toISOString();
 
 const pruneAll = ({ sql }: Loading, horizon: string, signal = new AbortController().signal) =>
-  prune({ sql, horizon, prunedAt: "2025-01-01T00:00:00.000Z", signal });
+  prune({ sql, kind: "changes and runs", horizon, prunedAt: "2025-01-01T00:00:00.000Z", signal });
 
 /** Something happens to one of a few records each hour: a change, a deletion, a return, and now and then a change that is stored late. */
 async function liveThroughHours(loading: Loading, seed: number): Promise<void> {
@@ -74,11 +74,11 @@ describe("prune", () => {
       const later = () => at(horizonHour + 1 + random.next() * HOURS);
       const moments = [horizon, ...Array.from({ length: 8 }, later)];
       const before = await lookBack(loading, moments, horizon);
-      const counted = await countPrunable(sql, horizon);
+      const counted = await countPrunable(sql, "changes and runs", horizon);
       const told = `seed ${seed}, horizon ${horizon}`;
       expect(await pruneAll(loading, horizon), told).toEqual(counted);
       expect(await lookBack(loading, moments, horizon), told).toEqual(before);
-      expect(await countPrunable(sql, horizon), told).toEqual({ changes: 0, runs: 0 });
+      expect(await countPrunable(sql, "changes and runs", horizon), told).toEqual({ changes: 0, runs: 0 });
       const [early] = await sql`
         select count(*) as states from mirror.project_history where valid_to <= mirror.history_begins_at()`;
       expect(early).toEqual({ states: 0 });
@@ -124,7 +124,7 @@ describe("prune", () => {
     await seeUser(8, { first_name: "a" });
     await seeUser(5, { first_name: "a", last_name: "b" });
     await seeUser(6, { first_name: "a", last_name: "b", username: "c" });
-    expect(await countPrunable(loading.sql, at(7))).toEqual({ changes: 0, runs: 0 });
+    expect(await countPrunable(loading.sql, "changes and runs", at(7))).toEqual({ changes: 0, runs: 0 });
     expect(await pruneAll(loading, at(7))).toEqual({ changes: 0, runs: 0 });
     expect(await pruneAll(loading, at(9))).toEqual({ changes: 2, runs: 0 });
   });
@@ -147,7 +147,7 @@ describe("prune", () => {
       insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
       select 'project', case when n <= 11000 then '1' else (n % 1500)::text end, 1, '2024-01-01', 'updated', '{}', '{}'
       from generate_series(1, 14000) as n`;
-    expect(await countPrunable(sql, at(0))).toEqual({ changes: 12_500, runs: 0 });
+    expect(await countPrunable(sql, "changes and runs", at(0))).toEqual({ changes: 12_500, runs: 0 });
     expect(await pruneAll(loading, at(0))).toEqual({ changes: 12_500, runs: 0 });
     expect(await sql`select changes from sync.prunings`).toEqual([{ changes: 12_500 }]);
     const left = await sql`select record_id from mirror.changes group by record_id having count(*) > 1`;
@@ -218,11 +218,35 @@ describe("the runs that prune leaves", () => {
       { ...failed, hour: 11 },
       { kind: "watch", status: "succeeded", hour: 12 },
     ]);
-    expect(await countPrunable(loading.sql, at(10))).toEqual({ changes: 0, runs: 4 });
+    expect(await countPrunable(loading.sql, "changes and runs", at(10))).toEqual({ changes: 0, runs: 4 });
     expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 4 });
     // Gone are 5 and 9 (failed, without a walk), 7 and 8 (old rounds of a watch). The user's whole walk keeps 2 and what followed.
     expect(await runIds(loading)).toEqual([1, 2, 3, 4, 6, 10, 11]);
     expect(await loading.sql`select count(*) as walks from sync.walks`).toEqual([{ walks: 6 }]);
+    expect(await findHistoryBegin(loading.sql)).toBeNull();
+  });
+
+  test("are all but rounds of the watch where only these are pruned, and all changes stay", async ({
+    loading,
+  }) => {
+    for (const first_name of ["a", "b", "c"]) await loading.load("user", [wireUser("1", { first_name })]);
+    const failed = { kind: "full", status: "failed" };
+    await writeRuns(loading, [
+      { ...failed, hour: 1 },
+      { kind: "watch", status: "partial", hour: 2, walks: { build: "head" } },
+      { kind: "watch", status: "partial", hour: 3, walks: { build: "head" } },
+      { ...failed, hour: 4 },
+      { kind: "full", status: "succeeded", hour: 5, walks: { build: "whole" } },
+      { kind: "watch", status: "partial", hour: 12, walks: { build: "head" } },
+    ]);
+    const before = await runIds(loading);
+    const { signal } = new AbortController();
+    const rounds = { sql: loading.sql, kind: "rounds", horizon: at(10), prunedAt: at(20), signal } as const;
+    expect(await countPrunable(loading.sql, "rounds", at(10))).toEqual({ changes: 0, runs: 2 });
+    expect(await prune(rounds)).toEqual({ changes: 0, runs: 2 });
+    const gone = before.filter((_, place) => [1, 2].includes(place - (before.length - 6)));
+    expect(await runIds(loading)).toEqual(before.filter((id) => !gone.includes(id)));
+    expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
     expect(await findHistoryBegin(loading.sql)).toBeNull();
   });
 
@@ -240,5 +264,31 @@ describe("the runs that prune leaves", () => {
     const runs = [1, 2, 3].map((hour) => ({ kind: "full", status: "partial", hour, walks }));
     await writeRuns(loading, runs);
     expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 0 });
+  });
+});
+
+describe("the moment by which a worker prunes", () => {
+  const NOW = new Date("2024-05-10T00:00:00Z");
+  const newest = (loading: Loading, finishedAt: string, aheadMs: number | null) => loading.sql`
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, clock_ahead_min_ms)
+    values ('watch', 'succeeded', ${finishedAt}, ${finishedAt}, now(), 1, 'h', ${aheadMs})`;
+
+  test("is now where the newest run agrees, whether or not it saw a clock of the service", async ({
+    loading,
+  }) => {
+    expect(await findPruneMoment(loading.sql, NOW)).toBeNull();
+    for (const aheadMs of [0, null, -3_600_000]) {
+      await newest(loading, "2024-05-09T12:00:00Z", aheadMs);
+      expect(await findPruneMoment(loading.sql, NOW)).toEqual(NOW);
+    }
+  });
+
+  test("is not known to a clock that jumped, and to one that the service contradicts", async ({
+    loading,
+  }) => {
+    await newest(loading, "2024-05-09T12:00:00Z", 0);
+    expect(await findPruneMoment(loading.sql, new Date("2034-05-10T00:00:00Z"))).toBeNull();
+    await newest(loading, "2024-05-09T12:00:00Z", -86_400_001);
+    expect(await findPruneMoment(loading.sql, NOW)).toBeNull();
   });
 });
