@@ -42,6 +42,9 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** Bytes as people read them, such as `280.1 MB`: of 10^6 bytes. */
+export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
 /** The whole of a count, as a sentence begins: `All 1,200 projects`, `The only project`. */
 export const allOf = (count: number, noun: string): string =>
   count === 1 ? `The only ${noun}` : `All ${counted(count, noun)}`;

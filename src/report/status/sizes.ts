@@ -1,7 +1,7 @@
 /** How large the database is, how fast it grows, and when it is full where that is known. */
 import { statfs } from "node:fs/promises";
 import type { SettingsFor } from "../../base/config/settings.ts";
-import { counted } from "../../base/text.ts";
+import { counted, inMegabytes } from "../../base/text.ts";
 import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 
 /** The settings that say how large the database may become. */
@@ -42,19 +42,19 @@ async function findLimit({ databaseUrl, dataDir, databaseLimitBytes }: LimitSett
   return disk && bytes + disk.bavail * disk.bsize;
 }
 
-const inMb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
-
 /** For people, such as "the database has 280.1 MB (mirror 200.0 MB, …), of them 90.3 MB logs of builds; it grows by 1.2 MB a day". */
 export function describeSizes(sizes: Sizes): string {
   const { database_bytes, schema_bytes, logs_bytes, growth_bytes_per_day: growth } = sizes;
   const { limit_bytes: limit, days_left } = sizes;
-  const schemas = Object.entries(schema_bytes).map(([schema, bytes]) => `${schema} ${inMb(bytes)}`);
+  const schemas = Object.entries(schema_bytes).map(([schema, bytes]) => `${schema} ${inMegabytes(bytes)}`);
   const grows =
-    growth === null ? "" : `; it ${growth < 0 ? "shrinks" : "grows"} by ${inMb(Math.abs(growth))} a day`;
+    growth === null
+      ? ""
+      : `; it ${growth < 0 ? "shrinks" : "grows"} by ${inMegabytes(Math.abs(growth))} a day`;
   const left = days_left === null ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
-  const room = limit === null ? "" : ` of ${inMb(limit)}`;
+  const room = limit === null ? "" : ` of ${inMegabytes(limit)}`;
   return (
-    `the database has ${inMb(database_bytes)}${room} (${schemas.join(", ")}), of them ${inMb(logs_bytes)} logs of builds` +
+    `the database has ${inMegabytes(database_bytes)}${room} (${schemas.join(", ")}), of them ${inMegabytes(logs_bytes)} logs of builds` +
     grows +
     left
   );

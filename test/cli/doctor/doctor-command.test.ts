@@ -226,7 +226,16 @@ describe("doctor finds", { tags: ["long"] }, () => {
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
     expect(found.database?.finding).toBe("Cannot reach Postgres at 127.0.0.1:1");
     expect(found.database?.repair).toContain("nothing answers there: start Postgres");
-    const unknown = ["rights", "migrations", "database clock", "freshness", "backups", "mirror", "time zone"];
+    const unknown = [
+      "rights",
+      "migrations",
+      "database clock",
+      "freshness",
+      "backups",
+      "size",
+      "mirror",
+      "time zone",
+    ];
     expect(withStatus("unknown")).toEqual(unknown);
     expect(found.service?.status).toBe("ok");
   });

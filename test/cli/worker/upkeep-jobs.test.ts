@@ -210,7 +210,10 @@ describe("the backups of workers", { tags: ["long"], timeout: 300_000 }, () => {
     await first.cli.waitFor("stderr", /is not there/);
     const statusOf = async () =>
       ((await (await fetch(`${second.page}/status.json`)).json()) as StatusDocument).jobs;
-    await expect.poll(statusOf).toMatchObject([{ job: "backup", error: `the folder ${place} is not there` }]);
+    await expect.poll(statusOf).toMatchObject([
+      { job: "backup", error: `the folder ${place} is not there` },
+      { job: "prune", failures: 0 },
+    ]);
     const kept = (await backups(away)).length;
     expect(kept).toBeLessThanOrEqual(3);
     const metrics = async () => (await fetch(`${second.page}/metrics`)).text();

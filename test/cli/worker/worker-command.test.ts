@@ -131,7 +131,7 @@ describe("worker", () => {
       stale: false,
       runs: [{ kind: "full", status: "succeeded" }],
       leader: { pid: cli.child.pid, term: 1 },
-      next_runs: [{ job: "sync" }, { job: "watch" }],
+      next_runs: [{ job: "sync" }, { job: "watch" }, { job: "prune" }],
     });
 
     link.freeze();
