@@ -41,23 +41,27 @@ describe("row level security", () => {
     expect((await answersOf(url)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it.skipIf(PGBOUNCER === null)("is seen over a pooler that lends its sessions", async () => {
-    await using database = await createTestDatabase();
-    await seedPages(database.url);
-    await using role = await createReader(database, { withInterface: true });
-    await using pooler = await startPooler(role.url, { pool_mode: "transaction" });
-    const env = { DATABASE_URL: pooler.url(role.url) };
-    await using cli = startCli(["serve", "--http-port", "0"], { env });
-    const [url = ""] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
-    expect((await answersOf(url)).map(({ status }) => status)).toEqual([200, 200]);
-    await database.sql.unsafe(ON);
-    expect((await answersOf(url)).map(({ status }) => status)).toEqual([503, 503]);
-    await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
-    const status = await runCli(["status"], { env });
-    expect(status).toMatchObject({ code: 4 });
-    expect(status.stderr).toContain("row level security hides rows of mirror.builds");
-  });
+  it.skipIf(PGBOUNCER === null)(
+    "is seen over a pooler that lends its sessions",
+    { tags: ["long"] },
+    async () => {
+      await using database = await createTestDatabase();
+      await seedPages(database.url);
+      await using role = await createReader(database, { withInterface: true });
+      await using pooler = await startPooler(role.url, { pool_mode: "transaction" });
+      const env = { DATABASE_URL: pooler.url(role.url) };
+      await using cli = startCli(["serve", "--http-port", "0"], { env });
+      const [url = ""] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+      await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(200);
+      expect((await answersOf(url)).map(({ status }) => status)).toEqual([200, 200]);
+      await database.sql.unsafe(ON);
+      expect((await answersOf(url)).map(({ status }) => status)).toEqual([503, 503]);
+      await expect.poll(async () => (await fetch(`${url}/readyz`)).status).toBe(503);
+      const status = await runCli(["status"], { env });
+      expect(status).toMatchObject({ code: 4 });
+      expect(status.stderr).toContain("row level security hides rows of mirror.builds");
+    },
+  );
 
   it("is named by doctor, with its policies, and ends other commands with exit code 4", async () => {
     await using database = await createTestDatabase();

@@ -131,7 +131,7 @@ describe("a break that the service takes back", () => {
     expect(await look()).toEqual([]);
   });
 
-  it("goes on where the build that is built again fails again", async () => {
+  it("goes on where the build that is built again fails again", { tags: ["long"] }, async () => {
     await breakIt();
     await run({ id: "101", hour: 2, success: null });
     await look();
@@ -141,7 +141,7 @@ describe("a break that the service takes back", () => {
     expect(await look()).toEqual(["recovered/102"]);
   });
 
-  it("may be given back, and taken back again", async () => {
+  it("may be given back, and taken back again", { tags: ["long"] }, async () => {
     await breakIt();
     await run(good("101", 2));
     expect(await look()).toEqual(["recovered/101"]);
@@ -154,7 +154,9 @@ describe("a break that the service takes back", () => {
     expect(await look()).toEqual([`recovered/101/${last}`]);
   });
 
-  it("goes on where a later build failed too, and is over before the next one where that failed anew", async () => {
+  it("goes on where a later build failed too, and is over before the next one where that failed anew", {
+    tags: ["long"],
+  }, async () => {
     await breakIt();
     await run(bad("102", 3));
     await look();
@@ -168,7 +170,9 @@ describe("a break that the service takes back", () => {
     expect(await look()).toEqual(["recovered/103", "broke/104"]);
   });
 
-  it("is over where the failed build is deleted; a failure after it is a break again", async () => {
+  it("is over where the failed build is deleted; a failure after it is a break again", {
+    tags: ["long"],
+  }, async () => {
     await breakIt();
     await sql`update mirror.builds set deleted_at = now() where id = '101'`;
     await run();
@@ -184,7 +188,7 @@ describe("a break that the service takes back", () => {
     expect(await look()).toEqual(["recovered/103"]);
   });
 
-  it("is over where its version or its project is deleted", async () => {
+  it("is over where its version or its project is deleted", { tags: ["long"] }, async () => {
     await breakIt();
     await sql`update mirror.versions set deleted_at = now() where id = 'latest'`;
     await run();

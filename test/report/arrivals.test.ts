@@ -104,7 +104,9 @@ describe("builds that arrive", () => {
     });
   });
 
-  it("are compared with the same weekday: nights and weekends without builds are no outage", async () => {
+  it("are compared with the same weekday: nights and weekends without builds are no outage", {
+    tags: ["long"],
+  }, async () => {
     const office =
       "delete from mirror.builds where extract(isodow from date) > 5 or extract(hour from date) not between 8 and 17";
     const world = { until: "2025-04-25 18:00", also: office };
@@ -116,7 +118,7 @@ describe("builds that arrive", () => {
     });
   });
 
-  it("are few where fewer came in a day than on any other", async () => {
+  it("are few where fewer came in a day than on any other", { tags: ["long"] }, async () => {
     const few =
       "delete from mirror.builds where date > '2025-04-21 10:20' and extract(minute from date) not in (5, 35)";
     expect(await judge({ until: "2025-04-22 10:20", looked: "2025-04-22 10:20", also: few })).toMatchObject({

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import axe from "axe-core";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 
 /** Chromium's path: `CHROMIUM_PATH`, else where Debian has it; null where there is none. */
 export const CHROMIUM =
@@ -9,7 +8,9 @@ export const CHROMIUM =
   ) ?? null;
 
 /** Call it only where there is a CHROMIUM. It is closed by `close()`. */
-export function startBrowser(): Promise<Browser> {
+export async function startBrowser(): Promise<Browser> {
+  // Here, because the short tests load this file and start no browser.
+  const { chromium } = await import("playwright-core");
   return chromium.launch({
     ...(CHROMIUM !== null && { executablePath: CHROMIUM }),
     // Root in a container has neither a sandbox nor much shared memory, and nothing but our own page is opened.
@@ -47,6 +48,7 @@ export async function visit(browser: Browser, url: string, options: BrowserConte
 
 /** All that axe-core finds, as `rule: where`. */
 export async function findBarriers(page: Page): Promise<string[]> {
+  const { default: axe } = await import("axe-core");
   // By the debugger, which no policy of the page holds up.
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {

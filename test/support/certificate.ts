@@ -15,7 +15,9 @@ function make(names: readonly string[], signedAnew: readonly string[]): { cert: 
   try {
     const [cert, key] = [join(folder, "server.crt"), join(folder, "server.key")];
     const made = spawnSync("openssl", [
-      ...["req", "-new", "-x509", "-nodes", "-days", "2", "-newkey", "rsa:2048", "-subj", "/CN=localhost"],
+      ...["req", "-new", "-x509", "-nodes", "-days", "2", "-subj", "/CN=localhost"],
+      // To find the primes of an RSA key takes a tenth of a second.
+      ...["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
       ...["-addext", `subjectAltName=${names.join(",")}`, "-out", cert, "-keyout", key],
     ]);
     if (made.status !== 0) throw new Error(made.stderr.toString());

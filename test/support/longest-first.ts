@@ -2,26 +2,34 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { createRandom } from "../../src/simulate/random.ts";
 
 /**
- * Files that take a minute and more with their long tests, and one that waits for leases to end. Were one of them the last to begin, the others
- * would wait for it alone.
+ * Files that take a minute and more with their long tests, and one that waits for leases to end: the longest one first. Were one of them the
+ * last to begin, the others would wait for it alone.
  */
 const LONGEST = [
-  ...["deploy/spark-merge", "deploy/dbt-engines", "deploy/compose", "deploy/image"],
-  ...[
-    "mirror/run/fault-matrix",
-    "cli/demo/demo-command",
-    "docs/scale",
-    "docs/commands",
-    "upgrade/next-release",
-  ],
-  ...["cli/global-install", "page/page-in-browser", "cli/sync/sync-command", "store/embedded/embedded"],
-  ...["store/ledger/leases", "cli/worker/several-workers", "mirror/lists/page-sizes"],
-  ...[
-    "mirror/builds/source-zone",
-    "report/export/incremental",
-    "mirror/walk/rounds",
-    "mirror/walk/schedules",
-  ],
+  "deploy/compose",
+  "deploy/image",
+  "deploy/spark-merge",
+  "mirror/walk/rounds",
+  "mirror/walk/schedules",
+  "report/refresh/refresh-model",
+  "page/page-in-browser",
+  "store/connection/poolers",
+  "mirror/run/fault-matrix",
+  "cli/demo/demo-command",
+  "deploy/dbt-engines",
+  "docs/commands",
+  "docs/scale",
+  "upgrade/next-release",
+  "store/migrate/migrate",
+  "mirror/run/innocent-service",
+  "report/export/incremental",
+  "cli/global-install",
+  "cli/sync/sync-command",
+  "store/embedded/embedded",
+  "store/ledger/leases",
+  "cli/worker/several-workers",
+  "mirror/lists/page-sizes",
+  "mirror/builds/source-zone",
 ];
 
 /** The files in random order, behind those that take longest. */

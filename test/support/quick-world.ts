@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../src/base/log.ts";
 import type { SyncOptions } from "../../src/mirror/run/run.ts";
 import type { RunOptions } from "../../src/mirror/run/with-run.ts";
@@ -14,7 +14,7 @@ export type Intercept = NonNullable<SimulationOptions["intercept"]>;
 
 export const SMALL: WorldOptions = { users: 60, projects: 40, versions: 200, files: 150, builds: 900 };
 
-/** A small world on a port and a mirror of it, empty or a copy of this one, under the world's clock. */
+/** A small world on a port and a mirror of it, empty or a copy of this one, under the world's clock, by which no wait takes long. */
 export async function startQuickWorld(options: WorldOptions = {}, intercept?: Intercept, copyOf?: string) {
   const world = createWorld({ ...SMALL, outputBytes: 200, ...options });
   const simulation = await startSimulation({ world, recordArrivals: true, ...(intercept && { intercept }) });
@@ -22,7 +22,14 @@ export async function startQuickWorld(options: WorldOptions = {}, intercept?: In
   // The service is on another port, and a copy is no news.
   if (copyOf !== undefined) await database.sql.unsafe("delete from sync.service; delete from sync.places");
   const baseUrl = new URL(simulation.url);
-  const clock = { now: () => world.now(), sleep: systemClock.sleep };
+  const clock = {
+    now: () => world.now(),
+    // The world's clock stands still meanwhile, so a wait shows nothing but that it took its time.
+    async sleep(_ms: number, signal?: AbortSignal) {
+      await nextTurn();
+      signal?.throwIfAborted();
+    },
+  };
   const ours = { pageSize: 20, retries: 0, sourceTimezone: world.settings.timeZone };
   return {
     world,

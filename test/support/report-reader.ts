@@ -9,13 +9,13 @@ import { createReader } from "./roles.ts";
 export type ReportReader = Awaited<ReturnType<typeof openReportReader>>;
 
 /**
- * A mirror of some thousand builds of 400 days with its reports, and a reader of them: some builds are open or stuck, and yesterday had one
+ * A mirror of a thousand builds and more of 400 days with its reports, and a reader of them: some builds are open or stuck, and yesterday had one
  * incident hour. Projects 2 and 3 have one slug.
  */
 export async function openReportReader() {
   const database = await createTestDatabase();
   const { sql: owner } = database;
-  await fillMirror(owner, 4000, 300);
+  await fillMirror(owner, 1500, 150);
   await owner.unsafe(YESTERDAY_AND_TODAY);
   await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
   await refreshReport(database.sql, REPORT_SETTINGS);

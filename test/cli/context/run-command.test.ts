@@ -103,7 +103,7 @@ describe("signals", () => {
     expect(stderr).toContain("docmirror: stopped by SIGTERM; it did not end within 9 s and is cut short\n");
   });
 
-  it("a command that ends by an error that the stop caused was stopped too", async () => {
+  it("a command that ends by an error that the stop caused was stopped too", { tags: ["long"] }, async () => {
     await using cli = startCli(["wrapped stop"], { script });
     await cli.waitFor("stdout", /ready/);
     const { code, stderr } = await cli.stop("SIGINT");

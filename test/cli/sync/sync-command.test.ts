@@ -357,7 +357,7 @@ describe("--metrics-file", () => {
     if (hasPromtool) expect(promtool(["check", "metrics"], text)).toEqual({ code: 0, output: "" });
   });
 
-  it("is written when the run fails", async () => {
+  it("is written when the run fails", { tags: ["long"] }, async () => {
     const file = folder.at("failed.prom");
     const { code } = await run(["sync"], file, { baseUrl: `${service.url}/elsewhere` });
     expect(code).not.toBe(0);

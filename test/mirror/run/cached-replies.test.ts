@@ -72,7 +72,9 @@ test.each(["full", "incremental"] as const)("make a list no newer than they are:
   expect(await readAt(quick)).toBeLessThanOrEqual(madeAt);
 });
 
-test("leave an open build as it was seen, though its page was skipped unparsed", async () => {
+test("leave an open build as it was seen, though its page was skipped unparsed", {
+  tags: ["long"],
+}, async () => {
   const quick = await start({ stuckShare: 1 });
   const { cache, world, sql, sync, madeAt } = quick;
   world.triggerBuilds(1);
@@ -86,7 +88,7 @@ test("leave an open build as it was seen, though its page was skipped unparsed",
   for (const { seen_at } of rows) expect(Date.parse(seen_at)).toBeLessThanOrEqual(madeAt + 1000);
 });
 
-test("do not prove a record wrong, because it may have changed after them", async () => {
+test("do not prove a record wrong, because it may have changed after them", { tags: ["long"] }, async () => {
   const quick = await start();
   const { cache, world, sync, databaseUrl, baseUrl } = quick;
   const check = async () => {

@@ -16,12 +16,11 @@ async function startLimited(perDay: number, header: Record<string, string>, buil
   return { quick, quota };
 }
 
-test.for([
-  ["a Retry-After of a day", { "retry-after": "86400" }],
-  ["no Retry-After", {}],
-] as const)("a first walk that is longer than a day's quota rests each night, and ends whole: %s", {
-  timeout: 120_000,
-}, async ([_, header]) => {
+const NAME = "a first walk that is longer than a day's quota rests each night, and ends whole: %s";
+test.each([["a Retry-After of a day", { "retry-after": "86400" }]])(NAME, restsEachNight);
+test.each([["no Retry-After", {}]])(NAME, { tags: ["long"] }, restsEachNight);
+
+async function restsEachNight(_: string, header: Record<string, string>) {
   const { quick, quota } = await startLimited(24, header, 600);
   await using _quick = quick;
   const began = quick.world.now().toISOString();
@@ -55,4 +54,4 @@ test.for([
     select from mirror.builds where date < ${began}::timestamptz at time zone ${quick.world.settings.timeZone}
       and id <> all (${known.map(({ id }) => id)}::text[])`;
   expect(late).toHaveLength(0);
-});
+}

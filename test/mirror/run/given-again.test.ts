@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 /** Worlds in the suite; more by hand: `WORLDS=50 npx vitest run test/mirror/run/given-again.test.ts`. */
 const WORLDS = Number(process.env.WORLDS ?? 3);
 
-async function live(seed: number): Promise<void> {
+async function live(seed: number, turns = 12): Promise<void> {
   const random = createRandom(seed);
   const few = { users: 4, projects: 6, versions: 12, files: 4, builds: 200 };
   const rates = { builds: 400, buildDeletions: 8, hides: 0, projectDeletions: 0, versionDeletions: 0 };
@@ -21,7 +21,7 @@ async function live(seed: number): Promise<void> {
   const settings = { replicaLagMs: 0, maxDeleteRatio: 1 };
   await quick.sync({ kind: "full", settings });
   let given = 0;
-  for (let turn = 0; turn < 12; turn++) {
+  for (let turn = 0; turn < turns; turn++) {
     world.advance((1 + random.int(90)) * MINUTE_MS);
     const newest = [...world.truth().records("build")].slice(-(1 + random.int(4)));
     if (random.chance(0.3)) world.restoreBuilds(new Date(world.now().getTime() - random.int(3 * HOUR_MS)));
@@ -57,7 +57,7 @@ async function live(seed: number): Promise<void> {
 
 const title = "a mirror of a service that gives ids again has the newest builds, and the times of each";
 
-test(title, { timeout: 600_000 }, () => live(1));
+test(title, { timeout: 600_000 }, () => live(1, 6));
 test(`${title}, in more worlds`, { tags: ["long"], timeout: 3_600_000 }, async () => {
-  for (let seed = 2; seed <= WORLDS; seed++) await live(seed);
+  for (let seed = 1; seed <= WORLDS; seed++) await live(seed);
 });

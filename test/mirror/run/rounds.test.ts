@@ -175,7 +175,7 @@ describe("builds that are read again in rounds", () => {
   const lives = ({ sql }: ArrangedWorld) => sql<{ life: number; builds: number }[]>`
     select life, count(*)::int as builds from mirror.builds where deleted_at is null group by life order by life`;
 
-  test("are read on where their ids were given again below new ones", async () => {
+  test("are read on where their ids were given again below new ones", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     await night(quick);
     quick.world.advance(DAY_MS);
@@ -188,7 +188,7 @@ describe("builds that are read again in rounds", () => {
     expect(await findDatesInChange(quick.sql)).toBeNull();
   });
 
-  test("are those that the list shows where it was restored, and no others", async () => {
+  test("are those that the list shows where it was restored, and no others", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     await night(quick);
     quick.world.advance(DAY_MS);

@@ -107,11 +107,11 @@ describe("a field that never could be read", () => {
     ["project", "file", 7],
     ["last_login", "user", 0],
   ];
-  test.for(ODD)("costs each night its success, and is named: %s of %ss as %j", async ([
-    field,
-    resource,
-    value,
-  ]) => {
+  const NAME = "costs each night its success, and is named: %s of %ss as %j";
+  test.each(ODD.slice(0, 1))(NAME, isNamed);
+  test.each(ODD.slice(1))(NAME, { tags: ["long"] }, isNamed);
+
+  async function isNamed(field: string, resource: string, value: unknown) {
     let isOdd = true;
     await using other = await startQuickWorld(
       sizes,
@@ -132,7 +132,7 @@ describe("a field that never could be read", () => {
     other.world.advance(86_400_000);
     const { summary } = await other.sync({ kind: "full" });
     expect([summary.status, summary.warnings ?? []]).toEqual(["succeeded", []]);
-  });
+  }
 
   test("costs nothing where few records have it", async () => {
     await using other = await startQuickWorld(
@@ -179,7 +179,9 @@ test("booleans as 1 and 0 and dates as times since 1970 are read, and served as 
   expect(await other.sql`select from sync.drift where field in ('success', 'date')`).toHaveLength(0);
 });
 
-test("a run in which the service emptied many logs says so, succeeds, and keeps the texts", async () => {
+test("a run in which the service emptied many logs says so, succeeds, and keeps the texts", {
+  tags: ["long"],
+}, async () => {
   let isCold = false;
   await using other = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 50, rates: QUIET, stuckShare: 0 },

@@ -74,7 +74,9 @@ describe("the schema that upstream tells", () => {
   });
 });
 
-test("a night's requests are counted by what they ask for, and schemas are asked for once a day", async () => {
+test("a night's requests are counted by what they ask for, and schemas are asked for once a day", {
+  tags: ["long"],
+}, async () => {
   await using quick = await startQuickWorld({ rates: QUIET, builds: 90 });
   const kindOf = (path: string) => {
     const [resource = "", id = ""] = path.split("/").slice(3);

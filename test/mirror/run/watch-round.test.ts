@@ -186,7 +186,9 @@ describe("a round of the watch", () => {
     expect(exitCodeOfRun(result)).toBe(3);
   });
 
-  test("reads small pages after a recent look, and pages of a sync's size after more than an hour", async () => {
+  test("reads small pages after a recent look, and pages of a sync's size after more than an hour", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startWatched();
     const settings = { pageSize: 50 };
     await quick.watch({ settings });

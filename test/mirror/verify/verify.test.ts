@@ -202,7 +202,9 @@ describe("a check by sample", () => {
     expect(await verdicts("file")).toEqual({ [file]: "unclear" });
   });
 
-  it("says that the service contradicts itself where its list shows what its detail denies", async () => {
+  it("says that the service contradicts itself where its list shows what its detail denies", {
+    tags: ["long"],
+  }, async () => {
     let ghost = "";
     const { verdicts, verify, night, idOf, sql } = await start(FEW, async (request, next) =>
       new URL(request.url).pathname === `/api/v1/user/${ghost}/` ? new Response("", { status: 404 }) : next(),

@@ -45,7 +45,7 @@ it("a line that came as often on each of few days does not rise, and in less tha
   expect(await risenOf(7, 20, failing("alpha", 0, 6, 50))).toEqual([]);
 });
 
-it("a line that came with as many more builds does not rise", async () => {
+it("a line that came with as many more builds does not rise", { tags: ["long"] }, async () => {
   // Ten times as many builds came today, and the same share of them failed.
   const more = `select 'more-' || n as id, 0 as ago, ${MINUTE} as minute, 'html' as type, '9' as project, true as success, null as error
     from generate_series(1, 540) as n`;

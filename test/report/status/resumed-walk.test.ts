@@ -9,11 +9,12 @@ import { NO_LIMIT } from "../../support/no-limit.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
+const FEW = { users: 4, projects: 4, versions: 8, files: 4 };
 
 test("a list whose walk was resumed is as fresh as its first page", async () => {
   const stop = new AbortController();
   let asked = 0;
-  await using quick = await startQuickWorld({ builds: 300, rates: QUIET }, (request, next) => {
+  await using quick = await startQuickWorld({ ...FEW, builds: 300, rates: QUIET }, (request, next) => {
     if (new URL(request.url).pathname === "/api/v1/build/") asked += 1;
     if (asked === 12) stop.abort(new StoppedError("SIGTERM"));
     return next();

@@ -96,7 +96,9 @@ test("a cancelled build is in no rate, and counted by itself", async ({ loading 
   });
 });
 
-test("a word that becomes final changes what its builds count as, and back", async ({ loading }) => {
+test("a word that becomes final changes what its builds count as, and back", { tags: ["long"] }, async ({
+  loading,
+}) => {
   const { sql } = loading;
   const outcomes = async () => {
     await refreshReport(sql, SETTINGS);

@@ -492,7 +492,7 @@ const PASSWORDS = [
   ...["👩\u200D👧", "世界", "שלום", "سلام", "שa"],
 ];
 
-test("any password opens a server that keeps it by SCRAM", async () => {
+test("any password opens a server that keeps it by SCRAM", { tags: ["long"] }, async () => {
   await using database = await emptyDatabase();
   const { sql } = database;
   const role = `docmirror_test_${randomBytes(6).toString("hex")}`;

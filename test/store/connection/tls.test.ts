@@ -92,7 +92,7 @@ describe.skipIf(!HAS_OPENSSL)("the files of a client", () => {
     }
     openssl("pkey", "-in", "mine.key", "-aes256", "-passout", "pass:secret", "-out", "locked.key");
     openssl(
-      "rsa",
+      "pkey",
       "-in",
       "mine.key",
       "-traditional",

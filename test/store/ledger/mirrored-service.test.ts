@@ -77,7 +77,9 @@ describe("a mirror is of one service", () => {
   });
 });
 
-test("a resource that docmirror does not know is a warning and a row of drift, once", async () => {
+test("a resource that docmirror does not know is a warning and a row of drift, once", {
+  tags: ["long"],
+}, async () => {
   const extra = { comment: { list_endpoint: "/api/v1/comment/", schema: "/api/v1/comment/schema/" } };
   await using quick = await startQuickWorld(TINY, async (request, next) => {
     if (new URL(request.url).pathname !== "/api/v1/") return next();
