@@ -238,6 +238,9 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | newest_failing_since
      1          | 2025-01-08 02:00:00+00
      2          | ·`,
+    `project_id | main_state
+     1          | unknown
+     2          | good`,
   ],
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.
@@ -261,6 +264,15 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      14                    | 13                 | 2024-11-03 07:30:00+00 | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 20559000       | 20565000       | false   | false         | 5711             | ·                                        | true   | false
      22                    | ·                  | ·                      | ·                      | ·                      | 284360         | ·              | true    | false         | ·                | ·                                        | false   | true
      12                    | ·                  | ·                      | ·                      | ·                      | 539950         | ·              | true    | false         | ·                | /api/v1/project/90/ /api/v1/version/901/ | false   | false`,
+    `first_failed_build_id | series_since
+     2                     | 2024-12-30 06:00:00+00
+     5                     | 2024-12-30 06:00:00+00
+     7                     | 2024-12-30 06:00:00+00
+     9                     | 2025-01-02 12:00:00+00
+     23                    | 2024-12-29 23:59:59.5+00
+     14                    | 2024-03-10 08:30:00+00
+     22                    | 2025-01-05 23:00:00+00
+     12                    | 2025-01-03 00:00:00+00`,
   ],
   recoveries: [
     `first_failed_build_id | recovered_build_id | is_open

@@ -194,6 +194,8 @@ export const FAILURE_RELATIONS = {
         "When the oldest of its failures began; null where nothing fails, or none has a date.",
       last_succeeded_at:
         "When its last build that succeeded was triggered, of whatever version and type; null where none did, or none with a date.",
+      main_state:
+        "good or failing, by the last finished build of its main documentation; unknown where html of its default version never finished.",
     },
     key: ["project_id"],
     order: ["project_slug", "project_id"],

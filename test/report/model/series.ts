@@ -175,6 +175,7 @@ export const recoveries = (all: readonly Row[]): Row[] =>
   all.filter((row) => !(row.is_open && row.is_deleted)).map(({ is_deleted, ...row }) => row);
 
 export function streaks(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
+  const all = groupBy(facts, keyOf);
   return allStreaks(facts).flatMap(({ failures, before, after }) => {
     const [first] = failures;
     if (!first) return [];
@@ -205,9 +206,15 @@ export function streaks(facts: readonly Fact[], coveredThrough: Micros | null): 
       is_main: isMain(first),
       is_deleted: first.project.isDeleted || first.version.isDeleted,
       hours_to_recover: tookUs === null ? null : tookUs / HOUR_US,
+      series_since: firstMoment(all.get(keyOf(first)) ?? []),
       ...referenceColumn(first),
     };
   });
+}
+
+function firstMoment(facts: readonly Fact[]): string | null {
+  const moments = facts.flatMap(({ at }) => (at === null ? [] : [at]));
+  return moments.length === 0 ? null : momentText(Math.min(...moments));
 }
 
 export function instability(facts: readonly Fact[]): Row[] {
@@ -324,6 +331,7 @@ export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] 
       const fails = failing.filter(({ project_id }) => project_id === id);
       const main = fails.filter(({ is_main }) => is_main === true);
       const isKnown = own.some((fact) => isRated(fact) && fact.reference !== null && !fact.version.isDeleted);
+      const isMainKnown = own.some((fact) => isRated(fact) && isMain(fact) && !fact.version.isDeleted);
       const moments = own.flatMap(({ at }) => (at === null ? [] : [at]));
       return {
         project_id: id,
@@ -339,6 +347,7 @@ export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] 
         last_triggered_at: moments.length === 0 ? null : momentText(Math.max(...moments)),
         oldest_failing_since: worst.get(id)?.oldest_failing_since ?? null,
         last_succeeded_at: textOf(own.findLast((fact) => isSuccess(fact) && fact.at !== null)?.at),
+        main_state: main.length > 0 ? "failing" : isMainKnown ? "good" : "unknown",
       };
     });
 }
