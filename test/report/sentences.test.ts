@@ -46,7 +46,7 @@ const WORLDS: Readonly<Record<string, (database: TestDatabase) => Promise<unknow
     await mirror.change(sql, BUILDS / 10);
     await refreshReport(sql, SETTINGS);
   },
-  "of one build": async ({ sql }) => {
+  "of one build, and one without a date": async ({ sql }) => {
     await sql.unsafe(ONE_BUILD);
     await refreshReport(sql, SETTINGS);
   },
@@ -63,7 +63,8 @@ const ONE_BUILD = `
   insert into sync.walks (run_id, resource, walk, started_at, finished_at)
   values (1, 'build', 'whole', '2025-01-02 12:00Z', '2025-01-02 12:01Z');
   insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
-  values ('1', '2025-01-02 06:00', 'finished', true, 'html', '2025-01-02 12:00Z', '2025-01-02 12:00Z', '')`;
+  values ('1', '2025-01-02 06:00', 'finished', true, 'html', '2025-01-02 12:00Z', '2025-01-02 12:00Z', ''),
+    ('2', null, 'finished', false, 'html', '2025-01-02 12:00Z', '2025-01-02 12:00Z', '')`;
 
 const worlds = new Map<string, TestDatabase>();
 beforeAll(async () => {

@@ -91,9 +91,9 @@ export const failureColumns = (common: string) =>
     failures: `Failed builds of this ${common}.`,
     failure_share: "Their share of all failures, 0 to 1.",
     projects: "Projects with such a failure, without the unknown one.",
-    project_share: "Their share of all projects with a failure, 0 to 1.",
-    first_triggered_at: "When the first of them was triggered.",
-    last_triggered_at: "When the last of them was triggered.",
+    project_share: "Their share of all projects with a failure, 0 to 1; null where no known project has one.",
+    first_triggered_at: `When the first of them was triggered; ${NONE_DATED}.`,
+    last_triggered_at: `When the last of them was triggered; ${NONE_DATED}.`,
     last_build_id: "The last of them.",
     failures_last_7_days:
       "Those of the last seven UTC days, which end with the day up to which the build list was read; builds without a date count in no span.",
