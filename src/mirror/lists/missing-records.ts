@@ -3,23 +3,14 @@
  * stay missing until a walk shows them again, or their details answer that they are gone. Too many at once are held back:
  * nobody asks for their details, and their list is taken to show them, until `held_until`.
  */
-import type { SQL } from "drizzle-orm";
 import type { Clock } from "../../base/clock.ts";
 import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
-import {
-  type AnySql,
-  compose,
-  composed,
-  runStatement,
-  type Sql,
-  statement,
-  type TransactionSql,
-} from "../../store/connection/sql.ts";
+import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { countListed, isListed } from "../load/live-count.ts";
-import { RECORD_TABLES } from "../load/tables.ts";
+import { countListed } from "../load/live-count.ts";
+import { recordStatement } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
 
@@ -30,6 +21,9 @@ const COUNT_NOTED = statement<{ waiting: number; hidden: number; due: number }>(
   import.meta.url,
 );
 const COUNT_UNSETTLED = statement<Unsettled>("count_unsettled", import.meta.url);
+const OPEN_ENDS = recordStatement<Omit<OpenEnds, "first"> & IdWindow>("open_ends", import.meta.url);
+const ID_WINDOW = recordStatement<IdWindow>("id_window", import.meta.url);
+const UNLISTED_IDS = recordStatement<{ id: string }>("unlisted_ids", import.meta.url);
 const NOTE_MISSING = statement("note_missing", import.meta.url);
 const FIND_MISSING = statement<MissingRecord>("find_missing", import.meta.url);
 const RECORD_ASKED = statement("record_asked", import.meta.url);
@@ -79,18 +73,7 @@ export async function findOpenEnds(
   resource: Resource,
   beganRunId: number,
 ): Promise<OpenEnds> {
-  const [row] = await composed(tx)<Omit<OpenEnds, "first"> & IdWindow>`
-    select
-      (select count(*) from sync.missing_records where resource = ${resource}) as missing,
-      (select count(*) from sync.quarantine where resource = ${resource} and resolved_at is null) as refused,
-      (select max(seq) from sync.pages where resource = ${resource}) as "lastPage",
-      array(
-        select record_id from mirror.changes
-        where resource = ${resource} and kind = 'restored' and run_id >= ${beganRunId}::bigint
-          and observed_at >= (select started_at - interval '1 day' from sync.runs where id = ${beganRunId}::bigint)
-      ) as restored,
-      listed.*
-    from (${idWindow(resource, beganRunId, "")}) as listed`;
+  const [row] = await OPEN_ENDS(tx, resource, { beganRunId, after: "", window: WINDOW });
   if (!row) throw new Error("a count gave no row");
   const { ids, last, rows, ...ends } = row;
   return { ...ends, first: { ids, last, rows } };
@@ -172,26 +155,12 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
-/** Ids of a table in their order, as one row of JSON, because rows cost the driver more than ids. `last` is the last one of them. */
+/** One row of `id_window.sql`. `last` is the last one of the ids. */
 interface IdWindow {
   ids: string;
   last: string | null;
   rows: number;
 }
-
-const idWindow = (resource: Resource, beganRunId: number, after: string): SQL => {
-  const { table } = RECORD_TABLES[resource];
-  return compose`
-    select json_build_object(
-        'older', coalesce(json_agg(id) filter (where is_listed and is_older), '[]'),
-        'newer', coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')
-      )::text as ids, max(id) as last, count(*) as rows
-    from (
-      select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
-        ${isListed(resource)} as is_listed
-      from ${table} where ${table.id} > ${after} order by ${table.id} limit ${WINDOW}
-    ) as listed`;
-};
 
 /**
  * In windows. `older`: those that existed when the walk began, by run ids, because a clock may be wrong, but for those that were restored
@@ -214,7 +183,7 @@ async function* liveIds(
     // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
     // a first night, would sort the table for each of them.
     if (!isByKey) isByKey = await readByKey(tx, true);
-    [window] = await runStatement<IdWindow>(tx, idWindow(resource, beganRunId, last));
+    [window] = await ID_WINDOW(tx, resource, { beganRunId, after: last, window: WINDOW });
   }
   if (isByKey) await readByKey(tx, false);
 }
@@ -232,12 +201,9 @@ export async function countUnlisted(
   resource: Resource,
   seen: Pick<IdSet, "has">,
 ): Promise<number> {
-  const { table } = RECORD_TABLES[resource];
   let met = 0;
   for (let last = "", isLast = false; !isLast; ) {
-    const rows = await composed(tx)<{ id: string }>`
-      select ${table.id} from ${table} where not (${isListed(resource)}) and ${table.id} > ${last}
-      order by ${table.id} limit ${WINDOW}`;
+    const rows = await UNLISTED_IDS(tx, resource, { last, window: WINDOW });
     met += rows.filter(({ id }) => seen.has(id)).length;
     last = rows.at(-1)?.id ?? last;
     isLast = rows.length < WINDOW;

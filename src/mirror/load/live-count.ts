@@ -1,14 +1,7 @@
-import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
-import {
-  type AnySql,
-  compose,
-  type Sql,
-  statement,
-  type TransactionSql,
-} from "../../store/connection/sql.ts";
+import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { DateRange } from "../walk/bisection.ts";
-import { listedCondition, recordStatement } from "./tables.ts";
+import { recordStatement } from "./tables.ts";
 
 const COUNT_ROWS = recordStatement<{ live: number }>("live/count_rows", import.meta.url);
 const COUNT_FIRST = recordStatement<{ live: number }>("live/count_first", import.meta.url);
@@ -45,9 +38,6 @@ export async function recountLive(tx: TransactionSql, resource: Resource): Promi
   await tx`select from sync.lists where resource = ${resource} for update`;
   await setLive(tx, resource, await countRows(tx, resource));
 }
-
-/** The condition for records that a list should show. */
-export const isListed = (resource: Resource): SQL => compose.raw(listedCondition(resource));
 
 /**
  * The live records that upstream's list should show (`shown`), and those of them that are missing from it while their deletion is held

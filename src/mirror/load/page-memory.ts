@@ -18,6 +18,10 @@ import { recountLive } from "./live-count.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 const STORE_PAGES = statement("store_pages", import.meta.url);
+const REMEMBERED_PAGES = statement<RememberedPage & { resource: Resource }>(
+  "remembered_pages",
+  import.meta.url,
+);
 
 /** The number of pages read with one query, and held before and behind the newest one that came again. */
 const WINDOW = 32;
@@ -45,16 +49,12 @@ async function readRemembered(
   from: number,
   count: number,
 ): Promise<Map<Resource, Section[]>> {
-  const pages = await sql<(RememberedPage & { resource: Resource })[]>`
-    select resource, seq, request, meta, ids, loaded_at::text as "loadedAt", run_id as "runId",
-      case when normalizer_version = reading then encode(body_hash, 'hex') else '' end as "bodyHash"
-    from unnest(
-      ${resources as Resource[]}::text[], ${resources.map((one) => PLANS[one].pageReading)}::int[]
-    ) as of (name, reading)
-    cross join lateral (
-      select * from sync.pages where resource = name and seq >= ${from} order by seq limit ${count}
-    ) as page
-    order by resource, seq`;
+  const pages = await REMEMBERED_PAGES(sql, {
+    resources,
+    readings: resources.map((one) => PLANS[one].pageReading),
+    from,
+    count,
+  });
   const sections = new Map<Resource, Section[]>(resources.map((resource) => [resource, []]));
   for (const { resource, ...page } of pages) {
     const at = parsePageRequest(page.request);

@@ -46,7 +46,7 @@ export const recordsAs = (resource: Resource, name: string): RecordTable =>
   alias(RECORD_TABLES[resource].table, name) as unknown as RecordTable;
 
 /** Holds for the records that a list should show: a project that was only seen embedded may be hidden there. */
-export const listedCondition = (resource: Resource): string =>
+const listedCondition = (resource: Resource): string =>
   resource === "project" ? "(deleted_at is null and listed)" : "deleted_at is null";
 
 /**

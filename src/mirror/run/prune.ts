@@ -21,6 +21,7 @@ const PRUNE_CHANGES = statement<{ deleted: number; last: RecordKey | null }>(
 );
 const PRUNE_RUNS = statement("prune_runs", import.meta.url, { isPlannedEachTime: true });
 const COUNT_PRUNABLE = statement<PruneCounts>("count_prunable", import.meta.url, { isPlannedEachTime: true });
+const PRUNE_MOMENT = statement<{ at: string }>("prune_moment", import.meta.url);
 
 const BATCH = 5000;
 /** The number of records whose changes are checked at once. */
@@ -101,13 +102,11 @@ const NEWEST_WITHIN = "2 days";
  * would have everything removed.
  */
 export async function findPruneMoment(sql: Sql, now: Date): Promise<Date | null> {
-  const [row] = await sql<{ at: string }[]>`
-    with moment as (select least(now(), ${now.toISOString()}::timestamptz) as at)
-    select at from moment, (
-      select * from sync.runs where status <> 'running' order by id desc limit 1
-    ) as newest
-    where newest.finished_at > at - ${NEWEST_WITHIN}::interval
-      and abs(coalesce(newest.clock_ahead_min_ms, 0)) < ${CLOCK_DIFFERS_MS}::int`;
+  const [row] = await PRUNE_MOMENT(sql, {
+    now: now.toISOString(),
+    newestWithin: NEWEST_WITHIN,
+    clockDiffersMs: CLOCK_DIFFERS_MS,
+  });
   return row ? new Date(row.at) : null;
 }
 

@@ -11,8 +11,6 @@ import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 
-const COUNT_REFERENCES = statement<Omit<RepairedReferences, "resolved">>("count_references", import.meta.url);
-const DANGLING_TARGETS = statement<DanglingTarget>("dangling_targets", import.meta.url);
 const MARK_GONE = statement("mark_gone", import.meta.url);
 
 /** The most details requested in one run. The next run requests the rest. */
@@ -40,9 +38,18 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   const { sql, clock, patience } = run;
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
+  // A gone record is requested again when it was checked before `goneBefore`, or later than now by a wrong clock.
+  const isDueAt = (at: Date) => sql`
+    target_key is not null and (status = 'pending'
+      or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${at.toISOString()}::timestamptz)`;
   const count = async () => {
-    const facts = { goneBefore, now: clock.now().toISOString() };
-    const [left] = await patience("count unresolved references", () => COUNT_REFERENCES(sql, facts));
+    const [left] = await patience(
+      "count unresolved references",
+      () => sql<Omit<RepairedReferences, "resolved">[]>`
+        select count(*) as unresolved,
+          count(distinct (target_resource, target_key)) filter (where ${isDueAt(clock.now())}) as unsettled
+        from mirror.unresolved_references`,
+    );
     return left ?? { unresolved: 0, unsettled: 0 };
   };
   let resolved = 0;
@@ -58,8 +65,16 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   if (left.unsettled === 0) return { resolved, ...left };
 
   await patience("mark gone references", () => MARK_GONE(sql, { goneBefore }));
-  const targets = await patience("find references to resolve", () =>
-    DANGLING_TARGETS(sql, { goneBefore, now: now.toISOString(), most: MAX_DETAILS }),
+  // First those that were never requested, then the longest ago. A later request than now comes from a wrong clock.
+  const targets = await patience(
+    "find references to resolve",
+    () => sql<DanglingTarget[]>`
+      select target_resource as resource, target_key as key
+      from mirror.unresolved_references where ${isDueAt(now)}
+      group by target_resource, target_key
+      order by max(asked_at) filter (where asked_at <= ${now.toISOString()}::timestamptz) nulls first,
+        target_resource, target_key
+      limit ${MAX_DETAILS}`,
   );
   const requested = await askInBatches(run, targets, BATCH, async (batch) => {
     await Promise.all(batch.map((target) => fetchTarget(run, target)));

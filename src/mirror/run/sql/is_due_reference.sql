@@ -1,4 +1,0 @@
--- True for a reference whose record is to be requested. A gone record is requested again when it was checked long ago, or later than
--- now by a wrong clock.
-target_key is not null and (status = 'pending'
-  or status = 'gone' and checked_at not between :goneBefore::timestamptz and :now::timestamptz)
