@@ -40,7 +40,7 @@ export const flaky = block({
       empty: all === 0 && [
         "unknown",
         "None stands out.",
-        "No version and format changes more often than chance explains. With few builds none could.",
+        "None changes more often than chance explains. With few builds none could.",
       ],
       body: renderRows(
         rows.map((row) => ({
