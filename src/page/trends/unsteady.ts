@@ -78,7 +78,7 @@ export const regressions = block({
     empty: rows.length === 0 && [
       "unknown",
       "None is known.",
-      "No project with 20 finished builds in the last 7 days and the 28 before is surely worse.",
+      "No project with 20 finished builds in 7 days and in the 28 before them is surely worse.",
     ],
     body: renderRows(
       rows.map((row) => ({
