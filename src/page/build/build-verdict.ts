@@ -166,6 +166,7 @@ function sayOutcome(
   const { state, stage, open, date_read } = story.build;
   const known = ago(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
   const then = known === null ? "" : html` ${known}`;
+  const triggered = then && html`, triggered${then}`;
   const inState = state === null ? "without a state" : `“${shorten(state, STATE_LENGTH)}”`;
   const looked = ago(open?.last_seen.asked_at, now);
   const seen = html`still ${inState} when last seen${looked && html`, ${looked}`}`;
@@ -194,11 +195,11 @@ function sayOutcome(
         `How it ended is not known. ${NEITHER}`,
       ];
     case "cancelled":
-      return [html`Cancelled${then && html`, triggered${then}`}: it ended ${inState}.`, NEITHER];
+      return [html`Cancelled${triggered}: it ended ${inState}.`, NEITHER];
     default:
       return [
         stage === "result"
-          ? html`Finished${then && html`, triggered${then}`}, but the service does not say whether it succeeded.`
+          ? html`Finished${triggered}, but the service does not say whether it succeeded.`
           : `How it ended is not known: the service calls its state ${inState}.`,
         NEITHER,
       ];

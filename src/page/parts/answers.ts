@@ -17,7 +17,7 @@ export interface Asks<R> extends Question {
   readonly row?: R;
 }
 
-/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined for nothing. */
+/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined or false for nothing. */
 type Places = Readonly<Record<string, unknown>>;
 
 /**
@@ -34,7 +34,9 @@ export function piece(name: string, url: string): (places?: Places) => SQL {
   });
   return (places = {}) => {
     const written = parts.map(({ isOfPage, pieces }) => {
-      const line = pieces.map((text, place) => (place % 2 === 0 ? sql.raw(text) : sql`${places[text]}`));
+      const line = pieces.map((text, place) =>
+        place % 2 === 0 ? sql.raw(text) : sql`${places[text] === false ? undefined : places[text]}`,
+      );
       return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
     });
     return sql.join(written);

@@ -38,7 +38,7 @@ export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
   return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
 }
 
-interface BoundRow {
+export interface BoundRow {
   readonly label: Markup | string;
   readonly bound: Bound;
 }

@@ -186,7 +186,7 @@ const ROW_STRIP_BUILDS = 30;
 
 const state = (label: string, which: string, condition: SQL) => ({ label, which, condition });
 
-/** The choices among the projects of `report.project_states`. */
+/** The choices among the projects of `report.project_states`. `counted_projects.sql` counts those of each. */
 export const STATES = {
   main: state("Main docs fail", "with failing main docs", sql`${project.state} = 'main_failing'`),
   part: state("Other versions fail", "with other failing versions", sql`${project.state} = 'failing'`),
@@ -240,29 +240,19 @@ export type CountedProject = { readonly [Name in keyof ProjectState]: ProjectSta
   readonly [Name in `${"all" | "found"}_${State | "any"}`]: number;
 };
 
+const COUNTED_PROJECTS = question<CountedProject>("counted_projects", import.meta.url);
+
 /**
  * One page of the list, and in each of its rows how many projects are in each state: `all_STATE` of all, or of all of the
  * maintainer, and of those that the search finds `found_STATE`. One row of nulls where the page has none. One statement, because the
  * states of all projects take most of its time.
  */
-export function askForCountedProjects(choice: ProjectsChoice): Asks<CountedProject> {
-  const counts = Object.entries({ any: { condition: sql`true` }, ...STATES }).map(
-    ([name, { condition }]) => sql`count(*) filter (where ${condition}) as all_${sql.raw(name)},
-    count(*) filter (where ${condition} and is_found) as found_${sql.raw(name)}`,
-  );
-  return ask`
-with project as materialized (
-  select *, ${isFound(choice) || sql`true`} as is_found from ${project}${where(isMine(project.project_id, choice.mine))}
-)
-select *
-from (
-  select ${sql.join(counts, sql`,\n    `)}
-  from project
-) as counts
-left join lateral (
-${pageOf(choice, sql`project`, choice.q !== undefined && sql`is_found`)}
-) as listed on true`;
-}
+export const askForCountedProjects = (choice: ProjectsChoice): Asks<CountedProject> =>
+  COUNTED_PROJECTS({
+    is_found: isFound(choice) || sql`true`,
+    of_mine: where(isMine(project.project_id, choice.mine)),
+    page: pageOf(choice, sql`project`, choice.q !== undefined && sql`is_found`),
+  });
 
 function pageOf({ state, sort, page }: ProjectsChoice, from: SQL, ...isFound: (SQL | false)[]): SQL {
   const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);

@@ -4,6 +4,7 @@ import { countIn, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
   type Bound,
+  type BoundRow,
   boundList,
   boundWords,
   KNOWN_WITHIN,
@@ -29,13 +30,17 @@ interface KnownRow {
   readonly known: number;
 }
 
-/** The durations of one day, or of all of them; bounds are in seconds, and null where no time is known. */
-interface TookRow extends KnownRow {
+/** Percentiles of times, in seconds, each by its two bounds. */
+type Percentiles<Name extends string> = { readonly [Bound in `${Name}_${"least" | "most"}`]: number };
+
+const boundOf = <Name extends string>(row: Percentiles<Name>, name: Name): Bound => ({
+  least: row[`${name}_least` as const],
+  most: row[`${name}_most` as const],
+});
+
+/** The durations of one day, or of all of them; bounds are null where no time is known. */
+interface TookRow extends KnownRow, Percentiles<"took_p50" | "took_p90"> {
   readonly day: string | null;
-  readonly took_p50_least: number;
-  readonly took_p50_most: number;
-  readonly took_p90_least: number;
-  readonly took_p90_most: number;
 }
 
 const DURATIONS = trendsQuestion<TookRow>("durations");
@@ -65,16 +70,11 @@ ${days.length < FEWEST_DAYS ? renderTimed(timed, whole.known) : renderTimesByDay
 });
 
 function quantileWords(whole: TookRow): Markup {
-  const { half, ninth } = boundsOf(whole);
+  const half = boundWords(boundOf(whole, "took_p50"));
   return whole.known === 1
-    ? html`The one build that is known took <b>${boundWords(half)}</b>.`
-    : html`Half of the builds whose times are known took <b>${boundWords(half)}</b>, nine of ten <b>${boundWords(ninth)}</b>.`;
+    ? html`The one build that is known took <b>${half}</b>.`
+    : html`Half of the builds whose times are known took <b>${half}</b>, nine of ten <b>${boundWords(boundOf(whole, "took_p90"))}</b>.`;
 }
-
-const boundsOf = (row: TookRow) => ({
-  half: { least: row.took_p50_least, most: row.took_p50_most },
-  ninth: { least: row.took_p90_least, most: row.took_p90_most },
-});
 
 const renderTimed = (timed: readonly TimedBuild[], known: number): Markup =>
   html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
@@ -89,8 +89,15 @@ interface TookSpan extends Span, Bound {
 
 function toTookSpan(row: TookRow, text: string): TookSpan {
   const day = dayNumber(text);
-  const { half, ninth } = boundsOf(row);
-  return { first: day, last: day, days: 1, isBefore: false, known: row.known, ...half, ninth };
+  return {
+    first: day,
+    last: day,
+    days: 1,
+    isBefore: false,
+    known: row.known,
+    ...boundOf(row, "took_p50"),
+    ninth: boundOf(row, "took_p90"),
+  };
 }
 
 const renderTimesByDay = (
@@ -136,16 +143,14 @@ function drawDurations(days: readonly TookSpan[], now: Date): Markup {
   });
 }
 
-interface PhaseRow extends KnownRow {
-  readonly queued_p50_least: number;
-  readonly queued_p50_most: number;
-  readonly queued_p90_least: number;
-  readonly queued_p90_most: number;
-  readonly building_p50_least: number;
-  readonly building_p50_most: number;
-  readonly building_p90_least: number;
-  readonly building_p90_most: number;
-}
+type PhaseRow = KnownRow & Percentiles<"queued_p50" | "queued_p90" | "building_p50" | "building_p90">;
+
+const SHOWN_PHASES = [
+  ["Waited, half", "queued_p50"],
+  ["Waited, nine of ten", "queued_p90"],
+  ["Worked, half", "building_p50"],
+  ["Worked, nine of ten", "building_p90"],
+] as const;
 
 const PHASES = trendsQuestion<PhaseRow>("phases");
 
@@ -160,20 +165,13 @@ export const phases = block({
     note: "The service names no queue: a build waits until it is seen at work.",
     ...drawBounds(
       rows,
-      rows.flatMap((row) => [
-        { label: "Waited, half", least: row.queued_p50_least, most: row.queued_p50_most },
-        { label: "Waited, nine of ten", least: row.queued_p90_least, most: row.queued_p90_most },
-        { label: "Worked, half", least: row.building_p50_least, most: row.building_p50_most },
-        { label: "Worked, nine of ten", least: row.building_p90_least, most: row.building_p90_most },
-      ]),
+      rows.flatMap((row) => SHOWN_PHASES.map(([label, name]) => ({ label, bound: boundOf(row, name) }))),
     ),
   }),
 });
 
-interface WaitRow extends KnownRow {
+interface WaitRow extends KnownRow, Percentiles<"queued_p50"> {
   readonly hour: number;
-  readonly queued_p50_least: number;
-  readonly queued_p50_most: number;
 }
 
 const WAITS_BY_HOUR = trendsQuestion<WaitRow>("waits_by_hour");
@@ -191,20 +189,18 @@ export const waits = block({
       rows,
       rows
         .filter(({ known }) => known > 0)
-        .map(({ hour, queued_p50_least: least, queued_p50_most: most }) => ({
-          label: `${String(hour).padStart(2, "0")}:00`,
-          least,
-          most,
+        .map((row) => ({
+          label: `${String(row.hour).padStart(2, "0")}:00`,
+          bound: boundOf(row, "queued_p50"),
         })),
     ),
   }),
 });
 
 /** Times as bars, with how many of the builds they are about; or why there are none. */
-function drawBounds(rows: readonly KnownRow[], bounds: readonly (Bound & { readonly label: string })[]) {
+function drawBounds(rows: readonly KnownRow[], bars: readonly BoundRow[]) {
   const sums = { finished: sumIn(rows, "finished"), known: sumIn(rows, "known") };
   if (sums.known === 0) return { empty: unknownTimes(sums.finished, "of these days") };
-  const bars = bounds.map((bound) => ({ label: bound.label, bound }));
   return {
     body: html`${renderKnown(sums)}
 ${boundList(bars, "bounds phases")}

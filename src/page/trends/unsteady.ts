@@ -40,7 +40,7 @@ export const flaky = block({
       empty: all === 0 && [
         "unknown",
         "None stands out.",
-        "No version and format changes more often than chance explains. With few builds none could.",
+        "None changes more often than chance explains. With few builds none could.",
       ],
       body: renderRows(
         rows.map((row) => ({
@@ -78,7 +78,7 @@ export const regressions = block({
     empty: rows.length === 0 && [
       "unknown",
       "None is known.",
-      "No project with 20 finished builds in the last 7 days and the 28 before is surely worse.",
+      "No project with 20 finished builds in 7 days and in the 28 before them is surely worse.",
     ],
     body: renderRows(
       rows.map((row) => ({

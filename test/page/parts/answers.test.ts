@@ -17,7 +17,12 @@ it("a question has values and pieces of SQL in its places, and the page alone ha
   mkdirSync(folder.at("sql"));
   writeFileSync(folder.at("sql", "some.sql"), FILE);
   const ask = question("some", pathToFileURL(folder.at("code.js")).href);
-  const { text, params, whole, readable } = ask({ from: sql`report.runs`, now: "2026-11-22", most: 5 });
+  const { text, params, whole, readable } = ask({
+    from: sql`report.runs`,
+    now: "2026-11-22",
+    more: false,
+    most: 5,
+  });
   expect(text).toBe(
     "select a::text\n  , count(*) over () as rows\nfrom report.runs\nwhere at > $1::timestamptz\nlimit $2",
   );
