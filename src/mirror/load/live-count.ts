@@ -3,6 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { type AnySql, compose, composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { builds, lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import type { DateRange } from "../walk/bisection.ts";
+import { unstoredRecords } from "./quarantine.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** True for a list that is read at its head. Counting its records must not read every row. */
@@ -36,21 +37,32 @@ export function isListed(resource: Resource): SQL {
   return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;
 }
 
-/**
- * The live records that upstream's list should show (`shown`), and those of them that are missing from it while their deletion is held
- * back (`held`). Where it is read at its head, only the first call counts every row.
- */
-export async function countListed(sql: AnySql, resource: Resource): Promise<{ shown: number; held: number }> {
+/** The records of a list, as they are compared with the count of the service. */
+export interface ListedCounts {
+  /** The live records that upstream's list should show. */
+  shown: number;
+  /** Those of them that are missing from the list while their deletion is held back. */
+  held: number;
+  /** The records that could not be stored: by their ids, and places without an id. */
+  named: number;
+  nameless: number;
+}
+
+/** Where a list is read at its head, only the first call counts every row. */
+export async function countListed(sql: AnySql, resource: Resource): Promise<ListedCounts> {
   const { table } = RECORD_TABLES[resource];
   const live = isCounted(resource)
     ? compose`select ${lists.live} from ${lists} where ${lists.resource} = ${resource}`
     : liveRows(resource);
   const countIn = (ids: SQL) =>
     compose`select count(*) from ${table} where ${isListed(resource)} and ${table.id} in (${ids})`;
-  const [counted] = await composed(sql)<{ live: number | null; hidden: number; held: number }>`
-    select (${live}) as live, (${countIn(hiddenIds(resource))}) as hidden, (${countIn(heldIds(resource))}) as held`;
-  const { hidden, held } = counted ?? { hidden: 0, held: 0 };
-  return { shown: (counted?.live ?? (await countFirst(sql, resource))) - hidden, held };
+  type Row = Omit<ListedCounts, "shown"> & { live: number | null; hidden: number };
+  const [row] = await composed(sql)<Row>`
+    select (${live}) as live, (${countIn(hiddenIds(resource))}) as hidden, (${countIn(heldIds(resource))}) as held, unstored.*
+    from (${unstoredRecords(resource)}) as unstored`;
+  if (!row) throw new Error("a count gave no row");
+  const { live: kept, hidden, ...counts } = row;
+  return { ...counts, shown: (kept ?? (await countFirst(sql, resource))) - hidden };
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */

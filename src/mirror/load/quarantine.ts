@@ -4,7 +4,6 @@ import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import {
-  type AnySql,
   compose,
   composed,
   nameOf,
@@ -91,15 +90,14 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
 }
 
 /** The records of a list in quarantine that have no row. `nameless` are places without an id: their records may be here. */
-export async function countUnstored(sql: AnySql, resource: Resource) {
+export function unstoredRecords(resource: Resource): SQL {
   const { table } = RECORD_TABLES[resource];
   const waiting = alias(quarantine, "waiting");
-  const [row] = await composed(sql)<{ named: number; nameless: number }>`
+  return compose`
     select count(distinct ${waiting.record_id}) as named, count(*) filter (where ${waiting.record_id} is null) as nameless
     from ${quarantine} as ${waiting}
     where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
       and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`;
-  return row ?? { named: 0, nameless: 0 };
 }
 
 interface Refused {
