@@ -3,7 +3,7 @@ import { type Sql, type TransactionSql, withTransaction } from "../../store/conn
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
 import { countListed, countRows, isCounted, setLive } from "../load/live-count.ts";
 import { createPageMemory } from "../load/page-memory.ts";
-import { countRefused, countUnstored, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
+import { countRefused, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { beyondMoves, compareShown } from "./differences.ts";
 import { countUnlisted, findOpenEnds, forgetSeen, recordMissing } from "./missing-records.ts";
@@ -61,26 +61,27 @@ export async function closeWalk(run: ListRun, list: ListOptions, reading: Readin
 
   async function settle(tx: TransactionSql): Promise<Settled> {
     const settled = { ...unsettled };
-    let here: Awaited<ReturnType<typeof countListed>> | null = null;
+    let shownHere: number | null = null;
     if (outcome.walk === "whole") {
       const { ends, ...missing } = await closeWhole(tx, run, list, reading, finishedAt);
       if (memory && ends.lastPage !== null && ends.lastPage >= memory.pages)
         await createPageMemory(sql, resource).forgetFrom(tx, memory.pages);
       // Where no record is missing, the walk has counted them itself.
       const isCountedHere = ends.missing + missing.missing === 0 && !isCounted(resource);
-      here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
+      const here = isCountedHere ? { shown: missing.live, held: 0 } : await countListed(tx, resource);
+      shownHere = here.shown;
       settled.heldHere = here.held;
       settled.held = missing.held;
       settled.unstored = seen.size - missing.met;
       settled.lost = await describeLost(tx, resource, seen, settled.unstored);
     } else await forgetSeen(tx, resource, seen);
     if ((memory || isRead) && counted !== null) {
-      here ??= await countListed(tx, resource);
-      settled.deficit = beyondMoves(counted - here.shown, moved);
-      if (settled.unstored === null) {
-        const { named, nameless } = await countUnstored(tx, resource);
-        settled.unstored = named + nameless;
+      if (shownHere === null || settled.unstored === null) {
+        const { shown: listed, named, nameless } = await countListed(tx, resource);
+        shownHere ??= listed;
+        settled.unstored ??= named + nameless;
       }
+      settled.deficit = beyondMoves(counted - shownHere, moved);
     }
     if (memory && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
     await memory?.keepSize(tx);

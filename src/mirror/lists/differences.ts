@@ -7,7 +7,6 @@ import type { Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/sql.ts";
 import { type CountGap, describeCountGap, type ServiceGap } from "../../store/ledger/run-ledger.ts";
 import { countListed } from "../load/live-count.ts";
-import { countUnstored } from "../load/quarantine.ts";
 import type { Course, WalkOutcome } from "../walk/course.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
 import type { CountCauses, CountMoves, Reading } from "./reading.ts";
@@ -27,8 +26,7 @@ export async function countCauses(
   gap: ServiceGap & { unexplained: number },
 ): Promise<CountCauses> {
   const { unshown, repeated } = gap;
-  const { shown: here, held } = await countListed(sql, resource);
-  const { named: unstored } = await countUnstored(sql, resource);
+  const { shown: here, held, named: unstored } = await countListed(sql, resource);
   const expected = here - held + unstored + unshown + repeated;
   const count = counted ?? expected + gap.unexplained;
   return { counted: count, here, held, unstored, unshown, repeated, unexplained: count - expected };

@@ -5,7 +5,7 @@ import { recordStatement } from "./tables.ts";
 
 const COUNT_ROWS = recordStatement<{ live: number }>("live/count_rows", import.meta.url);
 const COUNT_FIRST = recordStatement<{ live: number }>("live/count_first", import.meta.url);
-const COUNT_LISTED = recordStatement<{ live: number | null; hidden: number; held: number }>(
+const COUNT_LISTED = recordStatement<Omit<ListedCounts, "shown"> & { live: number | null; hidden: number }>(
   "live/count_listed",
   import.meta.url,
 );
@@ -39,14 +39,23 @@ export async function recountLive(tx: TransactionSql, resource: Resource): Promi
   await setLive(tx, resource, await countRows(tx, resource));
 }
 
-/**
- * The live records that upstream's list should show (`shown`), and those of them that are missing from it while their deletion is held
- * back (`held`). Where it is read at its head, only the first call counts every row.
- */
-export async function countListed(sql: AnySql, resource: Resource): Promise<{ shown: number; held: number }> {
-  const [counted] = await COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) });
-  const { hidden, held } = counted ?? { hidden: 0, held: 0 };
-  return { shown: (counted?.live ?? (await countFirst(sql, resource))) - hidden, held };
+/** The records of a list, as they are compared with the count of the service. */
+export interface ListedCounts {
+  /** The live records that upstream's list should show. */
+  shown: number;
+  /** Those of them that are missing from the list while their deletion is held back. */
+  held: number;
+  /** The records that could not be stored: by their ids, and places without an id. */
+  named: number;
+  nameless: number;
+}
+
+/** Where a list is read at its head, only the first call counts every row. */
+export async function countListed(sql: AnySql, resource: Resource): Promise<ListedCounts> {
+  const [row] = await COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) });
+  if (!row) throw new Error("a count gave no row");
+  const { live, hidden, ...counts } = row;
+  return { ...counts, shown: (live ?? (await countFirst(sql, resource))) - hidden };
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */

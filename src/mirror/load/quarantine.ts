@@ -92,12 +92,6 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
   return result.count;
 }
 
-/** The records of a list in quarantine that have no row. `nameless` are places without an id: their records may be here. */
-export async function countUnstored(sql: AnySql, resource: Resource) {
-  const [row] = await COUNT_UNSTORED(sql, resource);
-  return row ?? { named: 0, nameless: 0 };
-}
-
 interface Refused {
   rowId: number;
   runId: number;

@@ -3,4 +3,6 @@
 select
   case when :isCounted then (select live from sync.lists where resource = :resource) else (count_rows.sql) end as live,
   (select count(*) from mirror.RECORDS where IS_LISTED and id in (hidden_ids.sql)) as hidden,
-  (select count(*) from mirror.RECORDS where IS_LISTED and id in (held_ids.sql)) as held
+  (select count(*) from mirror.RECORDS where IS_LISTED and id in (held_ids.sql)) as held,
+  unstored.*
+from (unstored.sql) as unstored
