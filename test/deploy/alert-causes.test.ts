@@ -240,7 +240,7 @@ const CAUSES: Cause[] = [
   {
     alert: "DocmirrorDatabaseFull",
     cause: "the database has grown for ten days, and its limit is near",
-    env: { DOCMIRROR_DATABASE_LIMIT: "0.1" },
+    env: { DOCMIRROR_DATABASE_LIMIT: "0.04" },
     async happen(mirror) {
       await mirror.run("sync");
       const before = await mirror.scrape();
