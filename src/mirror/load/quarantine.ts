@@ -1,7 +1,7 @@
 import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/page.ts";
@@ -13,10 +13,6 @@ const RESOLVE_SUPERSEDED = statement("quarantine/resolve_superseded", import.met
   isPlannedEachTime: true,
 });
 const QUARANTINE_HOLE = statement("quarantine/store_hole", import.meta.url);
-const COUNT_UNSTORED = recordStatement<{ named: number; nameless: number }>(
-  "quarantine/count_unstored",
-  import.meta.url,
-);
 const FIND_REFUSED = recordStatement<Refused>("quarantine/find_refused", import.meta.url);
 const LIST_QUARANTINE = statement<QuarantineRow>("quarantine/list", import.meta.url);
 const UNSTORED_DATES = statement<{ date: string }>("quarantine/unstored_dates", import.meta.url);
