@@ -15,7 +15,7 @@ import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
-import type { PageSizes } from "./page-sizes.ts";
+import type { SizingOptions } from "./page-sizes.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -27,16 +27,14 @@ export interface ListRun extends RunParts {
 
 /** The list that is read, and how. */
 export interface ListOptions
-  extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
+  extends SizingOptions,
+    Pick<SyncSettings, "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
   plan: WalkPlan;
   lookAhead: number;
   room: LookAheadRoom;
-  /** Where a list begins of which nothing is remembered. `onStart` hears what the first page has found. */
-  startSize?: Promise<number> | undefined;
-  /** The sizes of pages that were found before. */
-  sizes: PageSizes;
   /** The first remembered pages, without what is stale, where they are read for this walk already. Then its row is there too. */
   remembered: Promise<FirstPages> | null;
+  /** Hears what the first page of a list has found of which nothing is remembered. */
   onStart?: (size: number | undefined) => void;
   resume: ResumableWalk | null;
   /** What a reading of the head goes by, as it was before the run. */

@@ -176,7 +176,8 @@ export function moreWords({ before }: UsualFacts): string | null {
   const { built, failing, failing_known } = before;
   if (!isMore(failing_known, built, before)) return null;
   const [then, today] = [failing, failing_known].map((bad) => wholePercent(bad / built));
-  return `Surely more fail than in the ${daysBefore(before)} days before: of what was known then, ${then} of the projects failed on average, and ${today} fail now.`;
+  const shares = `${then} of the projects failed on average, and ${today} fail now`;
+  return `Surely more fail than in the ${daysBefore(before)} days before: of what was known then, ${shares}.`;
 }
 
 /** Says that more fail only because more is known: a mirror that comes to know more finds more that fails. */
