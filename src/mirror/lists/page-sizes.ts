@@ -3,15 +3,12 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { ListFacts, SyncSettings } from "./plan.ts";
-import type { ListOptions } from "./reading.ts";
+import type { ListOptions, PageSizes } from "./reading.ts";
 
 type Setting = SyncSettings["pageSize"];
 
 /** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
 export const firstPageSize = (setting: Setting) => (setting === "auto" ? BASE_SIZE : setting);
-
-/** The sizes that were found for lists before. */
-export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
 
 type SizeRow = Pick<ListFacts, "resource" | "size" | "shrunkAt">;
 

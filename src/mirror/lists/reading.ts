@@ -1,6 +1,7 @@
 /** The reading of a list: what it takes, and what it gives. */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type {
   Checkpoint,
@@ -14,8 +15,8 @@ import type { FirstPages } from "../load/page-memory.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { RememberedSize } from "../walk/page-size.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
-import type { PageSizes } from "./page-sizes.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -24,6 +25,9 @@ export interface ListRun extends RunParts {
   /** Tells the user, in the summary of the run. */
   warn(message: string): void;
 }
+
+/** The sizes of pages that were found for lists before. */
+export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
 
 /** The list that is read, and how. */
 export interface ListOptions
