@@ -3,14 +3,12 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { ListFacts, SyncSettings } from "./plan.ts";
+import type { ListOptions, PageSizes } from "./reading.ts";
 
 type Setting = SyncSettings["pageSize"];
 
 /** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
 export const firstPageSize = (setting: Setting) => (setting === "auto" ? BASE_SIZE : setting);
-
-/** The sizes that were found for lists before. */
-export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
 
 type SizeRow = Pick<ListFacts, "resource" | "size" | "shrunkAt">;
 
@@ -42,16 +40,11 @@ export async function findPageSize(sizes: PageSizes, setting: Setting, resource:
   return setting === "auto" ? ((await sizes()).get(resource)?.size ?? BASE_SIZE) : setting;
 }
 
-/** What the size of a list's pages is found by. */
-export interface SizingOptions {
-  pageSize: Setting;
-  /** Where a list begins of which nothing is remembered. */
-  startSize?: Promise<number> | undefined;
-  sizes: PageSizes;
-}
-
 /** Finds the size of a list's pages. Null for a size that is set. */
-export async function findSizing({ pageSize, startSize, sizes }: SizingOptions, resource: Resource) {
+export async function findSizing(
+  { pageSize, startSize, sizes }: Pick<ListOptions, "pageSize" | "startSize" | "sizes">,
+  resource: Resource,
+) {
   if (pageSize !== "auto") return null;
   const remembered = (await sizes()).get(resource) ?? null;
   return createPageSize(remembered, remembered ? undefined : await startSize);

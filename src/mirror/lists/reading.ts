@@ -1,6 +1,7 @@
 /** The reading of a list: what it takes, and what it gives. */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type {
   Checkpoint,
@@ -14,8 +15,8 @@ import type { FirstPages } from "../load/page-memory.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { RememberedSize } from "../walk/page-size.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
-import type { SizingOptions } from "./page-sizes.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The run that reads lists. */
@@ -25,16 +26,21 @@ export interface ListRun extends RunParts {
   warn(message: string): void;
 }
 
+/** The sizes of pages that were found for lists before. */
+export type PageSizes = () => Promise<ReadonlyMap<Resource, RememberedSize>>;
+
 /** The list that is read, and how. */
 export interface ListOptions
-  extends SizingOptions,
-    Pick<SyncSettings, "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
+  extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
   plan: WalkPlan;
   lookAhead: number;
   room: LookAheadRoom;
+  /** Where a list begins of which nothing is remembered. `onStart` hears what the first page has found. */
+  startSize?: Promise<number> | undefined;
+  /** The sizes of pages that were found before. */
+  sizes: PageSizes;
   /** The first remembered pages, without what is stale, where they are read for this walk already. Then its row is there too. */
   remembered: Promise<FirstPages> | null;
-  /** Hears what the first page of a list has found of which nothing is remembered. */
   onStart?: (size: number | undefined) => void;
   resume: ResumableWalk | null;
   /** What a reading of the head goes by, as it was before the run. */

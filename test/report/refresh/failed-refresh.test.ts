@@ -130,12 +130,12 @@ describe("what says nothing of the answers is not noted", () => {
   test("a stop", { tags: ["long"] }, async () => {
     const stop = new AbortController();
     await sql.begin(async (tx) => {
-      await tx`lock table rollup.failed_refresh in share mode`;
+      await tx`lock table sync.migrations in access exclusive mode`;
       const refreshing = refresh({ signal: stop.signal });
       refreshing.catch(() => {});
       await expect
         .poll(async () => [
-          ...(await sql`select from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`),
+          ...(await sql`select from pg_locks where not granted and relation = 'sync.migrations'::regclass`),
         ])
         .toHaveLength(1);
       stop.abort(new Error("stopped"));
@@ -145,11 +145,11 @@ describe("what says nothing of the answers is not noted", () => {
 
   test("a connection that is lost", { tags: ["long"] }, async () => {
     await sql.begin(async (tx) => {
-      await tx`lock table rollup.failed_refresh in share mode`;
+      await tx`lock table sync.migrations in access exclusive mode`;
       const refreshing = refresh();
       refreshing.catch(() => {});
       const end = () => sql`
-        select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`;
+        select pg_terminate_backend(pid) from pg_locks where not granted and relation = 'sync.migrations'::regclass`;
       await expect.poll(async () => [...(await end())]).toHaveLength(1);
       await expect(refreshing).rejects.toThrow();
     });

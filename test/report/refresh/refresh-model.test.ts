@@ -92,14 +92,14 @@ async function hold(
 ): Promise<unknown> {
   let end: Promise<unknown> = Promise.resolve();
   await holder.begin(async (tx) => {
-    await tx`lock table rollup.failed_refresh in share mode`;
+    await tx`lock table sync.migrations in access exclusive mode`;
     let isOver = false;
     end = refreshing().finally(() => {
       isOver = true;
     });
     end.catch(() => {});
     const findWaiting = () => sql`
-      select from pg_locks where not granted and relation = 'rollup.failed_refresh'::regclass`;
+      select from pg_locks where not granted and relation = 'sync.migrations'::regclass`;
     while (!isOver && (await findWaiting()).length === 0);
     await meanwhile();
   });
