@@ -1,5 +1,6 @@
 import type { Config } from "../../base/config.ts";
 import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { asIso } from "../../report/read-answer.ts";
 import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
@@ -118,7 +119,18 @@ const HOW_TO_REFRESH = "run `docmirror report` as the role that syncs, or wait f
  * What is older than it could be: all answers than the last run that ended, or the expensive ones, computed at `at`, than the
  * other answers. Null where nothing is.
  */
-type Behind = { readonly what: string; readonly at?: string } | null;
+type Behind = { readonly what: "all" } | { readonly what: "expensive"; readonly at: string } | null;
+
+/** Says what is older than it could be, with the reason for which it stays so, where there is one. */
+function logBehind(
+  log: Logger,
+  level: "debug" | "warn",
+  { what, ...time }: NonNullable<Behind>,
+  facts: { readonly reason?: string; readonly hint?: string | undefined; readonly error?: string } = {},
+): void {
+  if (what === "all") log[level](facts, OLD_OR_NONE);
+  else log[level]({ ...time, ...facts }, EXPENSIVE_OLD);
+}
 
 /**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
@@ -134,12 +146,11 @@ async function refreshIfBehind(
 ): Promise<boolean> {
   const { behind, isReaderAlone } = await findAnswerState(sql, config, expensive);
   if (behind === null) return true;
-  const { what, ...time } = behind;
   if (isReaderAlone) {
-    log.warn({ ...time, hint: HOW_TO_REFRESH }, what);
+    logBehind(log, "warn", behind, { hint: HOW_TO_REFRESH });
     return false;
   }
-  log.debug(time, `${what}; refreshing them`);
+  logBehind(log, "debug", behind);
   try {
     const { isLeft } = await refreshReport(sql, { ...config, keepsSettings: true, expensive, signal, log });
     const hint = "upgrade docmirror here too";
@@ -148,7 +159,7 @@ async function refreshIfBehind(
   } catch (error) {
     if (!(error instanceof StoreError && NOT_REFRESHED.includes(error.sqlstate ?? ""))) throw error;
     const hint = error.sqlstate === LOCK_NOT_HAD ? error.hint : HOW_TO_REFRESH;
-    log.warn({ ...time, hint, error: error.message }, what);
+    logBehind(log, "warn", behind, { hint, error: error.message });
     return false;
   }
 }
@@ -167,12 +178,12 @@ async function findAnswerState(sql: Sql, settings: MirrorSettings, expensive: bo
   const isReaderAlone = rights?.mayLookBehind === false;
   if (!isReaderAlone) await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
   const behind = await withStoreErrors("read how old the answers are", async (): Promise<Behind> => {
-    if (await (isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql))) return { what: OLD_OR_NONE };
+    if (await (isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql))) return { what: "all" };
     if (!expensive || !(isReaderAlone || (await isReportBehind(sql, { expensive })))) return null;
     // All that a reader sees is that the others were computed again since.
     const [old] = await sql<{ at: string }[]>`
       select max(expensive_refreshed_at) as at from report.freshness having max(expensive_refreshed_at) < max(refreshed_at)`;
-    return old ? { what: EXPENSIVE_OLD, at: asIso(old.at) } : null;
+    return old ? { what: "expensive", at: asIso(old.at) } : null;
   });
   return { behind, isReaderAlone };
 }
@@ -203,11 +214,10 @@ export async function refreshForReplica(
   const { config, log, clock, signal } = context;
   const { behind } = await findAnswerState(replica, readSettings(config), expensive);
   if (behind === null) return;
-  const { what, ...time } = behind;
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    return log.warn({ ...time, hint }, `${what}; a replica cannot be written to`);
+    return logBehind(log, "warn", behind, { reason: "a replica cannot be written to", hint });
   }
   let refreshedAt: string | null;
   try {
@@ -217,15 +227,16 @@ export async function refreshForReplica(
     if (refreshedAt === null) return;
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
-    const facts = { ...time, error: error.message, hint: error.hint };
-    return log.warn(facts, `${what}; the primary did not refresh them`);
+    const reason = "the primary did not refresh them";
+    return logBehind(log, "warn", behind, { reason, error: error.message, hint: error.hint });
   }
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
     if (((await findRefreshTime(replica)) ?? "") >= refreshedAt) return;
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
   const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn({ ...time, hint }, `${what}; the primary has newer ones, which the replica has not replayed yet`);
+  const reason = "the primary has newer ones, which the replica has not replayed yet";
+  logBehind(log, "warn", behind, { reason, hint });
 }
 
 /** When the answers were computed, as a text whose order is that of time; null where they never were. */

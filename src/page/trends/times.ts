@@ -281,7 +281,9 @@ export const backlog = block({
           ? "No sync has covered these hours."
           : html`In none of ${counted(hours, "hour")} is it known to within five builds or a tenth: ${UNWATCHED}`,
       ],
-      body: html`<p class="took">At most <b>${sure === 0 || sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
+      body: html`<p class="took">${known < hours ? "In the hours that are known at most" : "At most"} <b>${
+        sure === 0 || sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`
+      }</b> at once.</p>
 <p class="note">That is known to within five builds or a tenth in ${grouped(known)} of ${counted(hours, "hour")}.
   ${known < hours / 2 && html`In the others it is not: ${UNWATCHED}`}</p>
 ${

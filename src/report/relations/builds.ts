@@ -57,7 +57,8 @@ export const BUILD_RELATIONS = {
       duration_s_min:
         "The shortest time from trigger to finish, in seconds; null while it has not finished, and where it was cancelled.",
       duration_s_max:
-        "The longest time from trigger to finish; null while it has not finished or no upper bound is known.",
+        "The longest time from trigger to finish; of a build from before the mirror its age when first seen. " +
+        "Null while it has not finished or no upper bound is known.",
       duration_s:
         "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null.",
       queued_s_min:

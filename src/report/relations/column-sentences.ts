@@ -73,7 +73,8 @@ export const COVERAGE = {
   is_complete:
     "True when the day is over, a sync has read past its end, and none of its builds is open. " +
     "The service may still close its stuck builds, and then the rate changes: see stuck. False for the first " +
-    "day, of which the service may list a part only, so a first week or month is not complete either.",
+    "day, of which the service may list a part only, so a first week or month is not complete either. " +
+    "Days before freshness.known_since lack what was deleted by then.",
   is_covered:
     "False where no sync has read the build list since the day began. Counts are then null, not 0, unless builds are known.",
 } as const;
