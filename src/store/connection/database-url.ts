@@ -233,31 +233,35 @@ function readTlsFile(name: string, path: string): string {
   }
 }
 
-/** The codes of OpenSSL for files of a client that it cannot use. The first that matches counts. */
-const UNUSABLE: readonly [code: RegExp, what: string, hint: string][] = [
-  [
-    /DECRYPT|PASSWORD|INTERRUPTED/,
-    "the key of sslkey has a passphrase, and docmirror has none to give",
-    "name a copy without it, for its owner alone: (umask 077 && openssl pkey -in KEY -out PLAIN)",
-  ],
-  [
-    /KEY_VALUES_MISMATCH|KEY_TYPE_MISMATCH/,
-    "the key of sslkey is not that of the certificate of sslcert",
-    "name the key with which this certificate was made",
-  ],
-];
+/** A key in PEM with a passphrase. OpenSSL tries an empty one, and one time in some hundred takes what comes of it for a key of another kind. */
+const LOCKED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
+/** The codes of OpenSSL for a key that is not that of the certificate. */
+const OF_ANOTHER = /KEY_VALUES_MISMATCH|KEY_TYPE_MISMATCH/;
+
+/** Why TLS cannot use the files of a client, by the code of OpenSSL, and what helps. */
+function unusable(key: unknown, code: string): [what: string, hint: string] {
+  if (LOCKED.test(String(key)))
+    return [
+      "the key of sslkey has a passphrase, and docmirror has none to give",
+      "name a copy without it, for its owner alone: (umask 077 && openssl pkey -in KEY -out PLAIN)",
+    ];
+  if (OF_ANOTHER.test(code))
+    return [
+      "the key of sslkey is not that of the certificate of sslcert",
+      "name the key with which this certificate was made",
+    ];
+  return [
+    `sslcert and sslkey are not both in PEM (${code})`,
+    "write them anew: openssl x509 -in CERT -out CERT.pem; openssl pkey -in KEY -out KEY.pem",
+  ];
+}
 
 /** Node would say so at each connection only, as a fault of the connection. */
 function assertUsableByTls(material: Pick<ConnectionOptions, "ca" | "cert" | "key">): void {
   try {
     createSecureContext(material);
   } catch (cause) {
-    const code = String((cause as NodeJS.ErrnoException).code);
-    const [, what, hint] = UNUSABLE.find(([form]) => form.test(code)) ?? [
-      null,
-      `sslcert and sslkey are not both in PEM (${code})`,
-      "write them anew: openssl x509 -in CERT -out CERT.pem; openssl pkey -in KEY -out KEY.pem",
-    ];
+    const [what, hint] = unusable(material.key, String((cause as NodeJS.ErrnoException).code));
     throw new ConfigError(`read DATABASE_URL: ${what}`, { cause, hint });
   }
 }

@@ -80,6 +80,16 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   });
 });
 
+/** A key of nothing, under the passphrase "secret". An empty one seems to open it: OpenSSL says ERR_OSSL_UNSUPPORTED. */
+const ODDLY_LOCKED = `-----BEGIN ENCRYPTED PRIVATE KEY-----
+MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhYVAkYvtwnfwICCAAw
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEJyS3kGJFPHxokefn9IPU28EgZDN
+XLmVg45YeBb20tMUGTH5wIlfDhCgbOREEbI73954ldOUz1QlkkbjCqg8xPmDEOLH
+oDJJdSphcCTAYoewlBPH21xBfhAS7nxqTFM8h99VUWPHrU/dOpHQQ50MtGY4/NOp
+B69rTDcn5rMtPkhsff8pL0cinmSYg6w9vpwWQ9jjuUSVWEgCyhzRPM88JkA9xHg=
+-----END ENCRYPTED PRIVATE KEY-----
+`;
+
 describe.skipIf(!HAS_OPENSSL)("the files of a client", () => {
   const folder = useFolder("docmirror-client-key-");
   const openssl = (...args: string[]) => spawnSync("openssl", args, { cwd: folder.path });
@@ -102,12 +112,14 @@ describe.skipIf(!HAS_OPENSSL)("the files of a client", () => {
       "-out",
       "old.key",
     );
+    writeFileSync(folder.at("odd.key"), ODDLY_LOCKED);
     openssl("pkey", "-in", "mine.key", "-outform", "DER", "-out", "der.key");
     openssl("x509", "-in", "mine.crt", "-outform", "DER", "-out", "der.crt");
   });
 
   test.each([
     ["mine.crt", "locked.key", "the key of sslkey has a passphrase", /openssl pkey -in KEY -out PLAIN/],
+    ["mine.crt", "odd.key", "the key of sslkey has a passphrase", /openssl pkey -in KEY -out PLAIN/],
     ["mine.crt", "old.key", "the key of sslkey has a passphrase", /openssl pkey -in KEY -out PLAIN/],
     ["mine.crt", "other.key", "the key of sslkey is not that of the certificate", /with which this/],
     ["mine.crt", "der.key", "not both in PEM", /openssl x509/],
