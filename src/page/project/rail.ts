@@ -45,11 +45,16 @@ export const fixed = block({
   asks: (scope: ProjectScope) => ({ rows: FIXED_SERIES(scope) }),
   draw({ rows }, { now, subject: { slug } }) {
     const total = countIn(rows[0], "total");
+    const feed = html`<a href="${feedHref(slug)}">The feed of breaks and fixes</a>`;
     return {
       title: "Fixed",
       count: grouped(total),
-      note: html`${total > rows.length && `The last ${rows.length}. `}<a href="${feedHref(slug)}">The feed of breaks and fixes</a>`,
-      empty: total === 0 && ["zero", "None yet.", "No failure of this project was followed by a success."],
+      note: html`${total > rows.length && `The last ${rows.length}. `}${feed}`,
+      empty: total === 0 && [
+        "zero",
+        "None yet.",
+        html`No failure of this project was followed by a success. ${feed}`,
+      ],
       body: renderRows(
         rows.map((row) => {
           const took = momentMs(row.recovered_at) - momentMs(row.broke_at);

@@ -188,7 +188,7 @@ describe("answers that are older than the last run", { tags: ["long"] }, () => {
       expect(stderr).toContain("or were never computed");
     });
     const { code, stdout } = await reportOf(fresh, "success_rate_by_type", "--json");
-    expect({ code, types: JSON.parse(stdout).rows.length }).toEqual({ code: 0, types: 4 });
+    expect({ code, types: JSON.parse(stdout).rows.length }).toEqual({ code: 0, types: 3 });
   });
 });
 

@@ -172,7 +172,7 @@ function compare(a: Row, b: Row, columns: readonly string[]): number {
 
 /** Those that no deletion ended. */
 export const recoveries = (all: readonly Row[]): Row[] =>
-  all.filter((row) => !(row.is_open && row.is_deleted)).map(({ is_deleted, ...row }) => row);
+  all.filter((row) => !(row.is_open && row.is_deleted)).map(({ is_deleted, series_since, ...row }) => row);
 
 export function streaks(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
   const all = groupBy(facts, keyOf);
