@@ -76,9 +76,7 @@ describe("the size of a mirror", () => {
     });
     expect(sizes).toMatchObject({ database_bytes: null, limit_bytes: 1, days_left: null });
     expect(sizes.schema_bytes.sync).toBeGreaterThan(0);
-    expect(describeSizes(sizes)).toMatch(
-      /^the database has unknown bytes of 0\.0 MB \(/,
-    );
+    expect(describeSizes(sizes)).toMatch(/^the database has unknown bytes of 0\.0 MB \(/);
   });
 
   it("is known while a table is written anew, and leaves that table out", async () => {
