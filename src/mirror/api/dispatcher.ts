@@ -87,8 +87,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const noting = {
     ...connect,
     checkServerIdentity(name: string, certificate: PeerCertificate) {
-      onCertificate?.(new Date(certificate.valid_to));
-      return checkServerIdentity(name, certificate);
+      const error = checkServerIdentity(name, certificate);
+      if (error === undefined) onCertificate?.(new Date(certificate.valid_to));
+      return error;
     },
   };
   if (proxy === null) return new Agent({ ...limits, connect: createConnector(noting) });

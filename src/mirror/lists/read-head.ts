@@ -90,7 +90,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
-    /** Missing records are noted. */
+    /** Missing records may be noted. */
     isAnyMissing: list.before.missing > 0,
     night: null as RoundNight | null,
     /** The gap of the service as it is known. */
@@ -98,7 +98,6 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     /** The end of the list, as a search has met it: the records that the service counts behind it. */
     beyondEnd: null as number | null,
   };
-  const isAnyMissing = () => soFar.isAnyMissing || missing.noted > 0;
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
   const limitOf = async ({ cap }: Head) => {
     const largest = await findPageSize(list.sizes, search.pageSize ?? list.pageSize, resource);
@@ -112,7 +111,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       seen,
       beyond: beyond(),
       joinedRunId: joinedRunId ?? 0,
-      isAnyMissing: isAnyMissing(),
+      isAnyMissing: soFar.isAnyMissing,
     });
     soFar.counts = head.counts;
     soFar.oldestAt = earlierOf(soFar.oldestAt, head.oldestAt);
@@ -156,6 +155,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const limit = await limitOf(head);
     const most = Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE));
     const budget = Math.min(soFar.budget, most);
+    // Also where the answer to a note is lost, which counts none when it is repeated.
+    soFar.isAnyMissing = true;
     await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
     const { counts, oldestAt, requests, isDone, beyondEnd } = await findDifferences(run, list, {
       first: firstRequest(listPath, limit),
@@ -241,7 +242,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       isAllRead: false,
       checkpoint: null,
       memory: null,
-      head: { distrust, isAnyMissing: isAnyMissing(), ...found },
+      head: { distrust, isAnyMissing: soFar.isAnyMissing, ...found },
     };
   }
 

@@ -34,7 +34,11 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
   const { walks, settings, allowMassDelete, before, sizes, resumable, resources, unfinished, onProgress } =
     options;
   const resumed = (resource: Resource) => resumable.find((walk) => walk.resource === resource) ?? null;
-  const opened = await openWalks(run, options);
+  const giveUp = (reason: unknown): never => {
+    run.abort.abort(reason);
+    throw reason;
+  };
+  const opened = await openWalks(run, options).catch(giveUp);
   const room = createLookAheadRoom();
   // One after the other: small lists end at the same time, and each would open a session for its end.
   const closings = new PQueue({ concurrency: 1 });
@@ -71,8 +75,7 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
       unfinished.deficit += deficit;
       return brokenBy;
     } catch (reason) {
-      run.abort.abort(reason);
-      throw reason;
+      return giveUp(reason);
     } finally {
       if (plan === scout) onStart();
     }

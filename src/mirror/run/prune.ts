@@ -98,8 +98,8 @@ const NEWEST_WITHIN = "2 days";
 
 /**
  * The moment by which the age of rows is measured where nobody looks on: by the slower of the clocks of this machine and of Postgres.
- * Null where the newest run ended long before it, or saw that its clock was far from the service's: a clock may be years ahead, and
- * would have everything removed.
+ * Null where the newest run that heard the time of the service ended long before it, or was far from that time: a clock may be years
+ * ahead, and would have everything removed.
  */
 export async function findPruneMoment(sql: Sql, now: Date): Promise<Date | null> {
   const [row] = await PRUNE_MOMENT(sql, {

@@ -8,8 +8,8 @@ import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 export type LimitSettings = Pick<SettingsFor<"status">, "databaseUrl" | "dataDir" | "databaseLimitBytes">;
 
 interface StoredSizes {
-  /** The whole database, what is not docmirror's included. */
-  database_bytes: number;
+  /** The whole database, what is not docmirror's included. Null where the role may not ask. */
+  database_bytes: number | null;
   /** Of docmirror's schemas, with their indexes. A table that is written anew at this moment is left out. */
   schema_bytes: Record<string, number>;
   /** The logs of builds in Postgres; a part of schema `mirror`. */
@@ -32,12 +32,13 @@ export async function findSizes(tx: TransactionSql, settings: LimitSettings): Pr
   if (stored === undefined) throw new Error("a select without a table gave no row");
   const { database_bytes: bytes, growth_bytes_per_day: growth } = stored;
   const limit = await findLimit(settings, bytes);
-  const days_left = limit === null || growth === null || growth <= 0 ? null : (limit - bytes) / growth;
+  const left = limit === null || bytes === null ? null : limit - bytes;
+  const days_left = left === null || growth === null || growth <= 0 ? null : left / growth;
   return { ...stored, limit_bytes: limit, days_left: days_left && Math.max(0, days_left) };
 }
 
-async function findLimit({ databaseUrl, dataDir, databaseLimitBytes }: LimitSettings, bytes: number) {
-  if (databaseLimitBytes !== null || databaseUrl !== null) return databaseLimitBytes;
+async function findLimit({ databaseUrl, dataDir, databaseLimitBytes }: LimitSettings, bytes: number | null) {
+  if (databaseLimitBytes !== null || databaseUrl !== null || bytes === null) return databaseLimitBytes;
   const disk = await statfs(dataDir).catch(() => null);
   return disk && bytes + disk.bavail * disk.bsize;
 }
@@ -54,7 +55,7 @@ export function describeSizes(sizes: Sizes): string {
   const left = days_left === null ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
   const room = limit === null ? "" : ` of ${inMegabytes(limit)}`;
   return (
-    `the database has ${inMegabytes(database_bytes)}${room} (${schemas.join(", ")}), of them ${inMegabytes(logs_bytes)} logs of builds` +
+    `the database has ${database_bytes === null ? "unknown bytes" : inMegabytes(database_bytes)}${room} (${schemas.join(", ")}), of them ${inMegabytes(logs_bytes)} logs of builds` +
     grows +
     left
   );

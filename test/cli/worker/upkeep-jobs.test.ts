@@ -121,8 +121,8 @@ describe("a prune as a job", () => {
     return (await mirror.sql`select job, what, failures from sync.jobs`)[0];
   };
   const addRun = (kind: string, daysAgo: number) => mirror.sql`
-    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-    select ${kind}, 'succeeded', at, at, now(), 1, 'h'
+    insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, clock_ahead_min_ms, clock_ahead_max_ms)
+    select ${kind}, 'succeeded', at, at, now(), 1, 'h', 0, 900
     from (select ${NOW.toISOString()}::timestamptz - ${daysAgo} * interval '1 day' as at) as moment`;
 
   it("removes rounds of the watch from over 400 days ago, and the history only where a setting says so", async () => {
@@ -148,6 +148,22 @@ describe("a prune as a job", () => {
     await mirror.sql`update sync.runs set finished_at = finished_at - interval '30 days'`;
     expect((await prune(86_400_000, inTenYears))?.what).toMatch(/^nothing: no run of two days agrees/);
     expect(await mirror.sql`select from sync.runs`).toHaveLength(2);
+  });
+
+  it("removes nothing where the newest run heard no time of the service, as by clocks years ahead that end its certificate", async () => {
+    for (const daysAgo of [5000, 4000, 3900]) await addRun("watch", daysAgo);
+    await mirror.sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host) values ('full', 'failed', now(), now(), now(), 1, 'h')`;
+    expect((await prune(86_400_000))?.what).toMatch(/^nothing: no run of two days agrees/);
+    expect(await mirror.sql`select from sync.runs`).toHaveLength(4);
+  });
+
+  it("removes nothing where the clocks of the newest run and of the service are decades apart", async () => {
+    for (const clockAheadMs of [-(2 ** 31), 2 ** 31 - 1]) {
+      await addRun("watch", 0);
+      await mirror.sql`update sync.runs set clock_ahead_min_ms = ${clockAheadMs}, clock_ahead_max_ms = ${clockAheadMs}`;
+      expect((await prune(86_400_000))?.what).toMatch(/^nothing: no run of two days agrees/);
+    }
   });
 });
 

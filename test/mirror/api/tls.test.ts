@@ -34,7 +34,7 @@ async function failureOf(options: ServerOptions, trusted?: Buffer) {
   await using client = createTestClient(`https://me:secret@127.0.0.1:${port}`, { retries: 5 });
   const error = await client.fetchJson("/api/v1/", asIs).catch((reason: unknown) => reason);
   server.close();
-  return { error: error as UpstreamError, ...count };
+  return { error: error as UpstreamError, certificateEnd: client.certificateEnd(), ...count };
 }
 
 describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
@@ -66,11 +66,11 @@ describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
     ],
   ])("whose certificate %s is refused after one try, with the cause as its hint", async (_, options, isTrusted, words, hint) => {
     const given = options();
-    const { error, connected, asked } = await failureOf(given, isTrusted ? given.cert : undefined);
+    const { error, ...found } = await failureOf(given, isTrusted ? given.cert : undefined);
     expect(error).toBeInstanceOf(NetworkError);
     expect(error).toMatchObject({ exitCode: 5, message: expect.stringContaining(words) });
     expect(error.hint).toMatch(hint);
-    expect({ connected, asked }).toEqual({ connected: 1, asked: 0 });
+    expect(found).toEqual({ certificateEnd: null, connected: 1, asked: 0 });
   });
 });
 

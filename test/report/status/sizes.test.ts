@@ -5,6 +5,7 @@ import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { describeSizes, findSizes, type LimitSettings } from "../../../src/report/status/sizes.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { NO_LIMIT } from "../../support/no-limit.ts";
+import { createRole } from "../../support/roles.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { useDatabase } from "../../support/use-database.ts";
@@ -41,7 +42,7 @@ describe("the size of a mirror", () => {
   });
 
   it("is full in the days that its limit and its growth leave", async () => {
-    const { database_bytes: bytes } = await read();
+    const bytes = (await read()).database_bytes ?? 0;
     await seedNights([10, bytes - 20 * MB], [0, bytes]);
     const sizes = await read({ databaseLimitBytes: bytes + 30 * MB });
     // The database has grown by what was just written.
@@ -60,9 +61,22 @@ describe("the size of a mirror", () => {
   it("has the disk of the embedded Postgres for its limit, and none where that is not here", async () => {
     const { bavail, bsize } = await statfs(tmpdir());
     const { limit_bytes, database_bytes } = await read({ databaseUrl: null, dataDir: tmpdir() });
-    const room = (limit_bytes ?? 0) - database_bytes;
+    const room = (limit_bytes ?? 0) - (database_bytes ?? 0);
     expect(room / (bavail * bsize)).toBeCloseTo(1, 1);
     expect(await read({ databaseUrl: null, dataDir: "/nowhere" })).toMatchObject({ limit_bytes: null });
+  });
+
+  it("is left out where the sessions took a role that may not ask for it, as after `alter role … set role`", async () => {
+    const [{ name } = { name: "" }] = await mirror.sql<{ name: string }[]>`select current_database() as name`;
+    const rights = `revoke connect on database ${name} from public; grant usage on schema sync to ROLE; grant select on sync.runs to ROLE`;
+    await using role = await createRole(mirror, rights);
+    const sizes = await withSnapshot(mirror.sql, async (tx) => {
+      await tx.unsafe(`set local role ${role.name}`);
+      return findSizes(tx, { ...NO_LIMIT, databaseLimitBytes: 1 });
+    });
+    expect(sizes).toMatchObject({ database_bytes: null, limit_bytes: 1, days_left: null });
+    expect(sizes.schema_bytes.sync).toBeGreaterThan(0);
+    expect(describeSizes(sizes)).toMatch(/^the database has unknown bytes of 0\.0 MB \(/);
   });
 
   it("is known while a table is written anew, and leaves that table out", async () => {

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
-import { withTransaction } from "../../../src/store/connection/sql.ts";
+import { type Sql, withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   beatHeart,
   findHeadFacts,
@@ -16,6 +16,7 @@ import {
 } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { nextLease, openRun } from "../../support/leases.ts";
+import { createRole } from "../../support/roles.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const counts: WalkCounts = {
@@ -33,11 +34,13 @@ const totals: RunTotals = {
 const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
-const { sql } = useDatabase(() => createTestDatabase({ max: 4 }), "test");
+const mirror = useDatabase(() => createTestDatabase({ max: 4 }), "test");
+const { sql } = mirror;
 const finish = (
   runId: number,
   end: Partial<Parameters<typeof finishRun>[2]> = {},
   more: Partial<RunTotals> = {},
+  by: Sql = sql,
 ) => {
   const usual = {
     status: "succeeded" as const,
@@ -46,7 +49,7 @@ const finish = (
     warnings: [],
     isQuiet: false,
   };
-  return finishRun(sql, runId, { ...usual, ...end }, { ...totals, ...more });
+  return finishRun(by, runId, { ...usual, ...end }, { ...totals, ...more });
 };
 async function startBuilds(hour = 1): Promise<number> {
   const { runId } = await openRun(sql, "full", at(hour));
@@ -87,6 +90,22 @@ describe("a run", () => {
     await finish(runId, {}, { clockAhead });
     const [row] = await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
     expect(Object.values(row ?? {})).toEqual(kept);
+  });
+
+  test("has the size of the database, and none where its sessions took a role that may not ask for it", async () => {
+    const sizes = async () =>
+      (await sql`select database_bytes from sync.runs`).map((run) => run.database_bytes);
+    await finish((await openRun(sql, "full", at(1))).runId);
+    expect(await sizes()).toEqual([expect.any(Number)]);
+    const [{ name } = { name: "" }] = await sql<{ name: string }[]>`select current_database() as name`;
+    const rights = `revoke connect on database ${name} from public; grant usage on schema sync to ROLE`;
+    await using role = await createRole(mirror, `${rights}; grant select, update on sync.runs to ROLE`);
+    const { runId } = await openRun(sql, "full", at(1));
+    await withTransaction(sql, async (tx) => {
+      await tx.unsafe(`set local role ${role.name}`);
+      await finish(runId, {}, {}, tx as unknown as Sql);
+    });
+    expect(await sizes()).toEqual([expect.any(Number), null]);
   });
 
   test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {

@@ -9,7 +9,9 @@ night as (
   select database_bytes as bytes, extract(epoch from finished_at)::float8 / 86400 as day from sync.runs
   where kind <> 'watch' and finished_at between now() - interval '30 days' and now()
 )
-select pg_database_size(current_database()) as database_bytes,
+select
+  -- A role that a session took later may lack the right to ask.
+  case when has_database_privilege(current_database(), 'connect') then pg_database_size(current_database()) end as database_bytes,
   (
     select coalesce(jsonb_object_agg(schema, bytes), '{}')
     from (select schema, sum(bytes) as bytes from relation group by schema order by schema) as sums

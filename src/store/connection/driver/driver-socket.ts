@@ -64,6 +64,8 @@ export interface SocketEvents {
 export class DriverSocket extends EventEmitter {
   readonly host: string;
   readonly port: number;
+  /** When the server's certificate ends. Null without one that was proven. It is read at once: a socket that is lost has none any more. */
+  readonly certificateEnd: Date | null;
   readonly #raw: Socket | null;
   readonly #start: SessionStart;
   readonly #events: SocketEvents;
@@ -90,6 +92,8 @@ export class DriverSocket extends EventEmitter {
     this.#start = new SessionStart(settings);
     this.host = place.host;
     this.port = place.port;
+    this.certificateEnd =
+      raw instanceof TLSSocket && raw.authorized ? new Date(raw.getPeerCertificate().valid_to) : null;
     if (raw === null) {
       this.#lose(place.loss ?? this.#hungUp());
       return;
@@ -116,12 +120,6 @@ export class DriverSocket extends EventEmitter {
 
   get readyState(): string {
     return this.#loss === null ? (this.#raw?.readyState ?? "closed") : "closed";
-  }
-
-  /** When the server's certificate ends. Null without one that was proven. */
-  get certificateEnd(): Date | null {
-    const raw = this.#raw;
-    return raw instanceof TLSSocket && raw.authorized ? new Date(raw.getPeerCertificate().valid_to) : null;
   }
 
   write(chunk: Buffer, written?: (error?: Error | null) => void): boolean {

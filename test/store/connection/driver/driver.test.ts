@@ -1,5 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { DriverSocket, lastWords } from "../../../../src/store/connection/driver/driver-socket.ts";
@@ -8,6 +10,7 @@ import {
   SessionStart,
   sessionSettings,
 } from "../../../../src/store/connection/driver/session-start.ts";
+import { HAS_OPENSSL, makeCertificate } from "../../../support/certificate.ts";
 import { listenOnLoopback } from "../../../support/free-port.ts";
 
 const PLACE = { host: "127.0.0.1", port: 5432 };
@@ -51,6 +54,20 @@ describe("a connection that is lost", () => {
     await closed(socket);
     expect(heard).toEqual(["CONNECTION_CLOSED", "CONNECTION_CLOSED", "close"]);
     expect(told).toMatchObject([{ code: "CONNECTION_CLOSED" }]);
+  });
+
+  test.skipIf(!HAS_OPENSSL)("still says when the certificate ends that proved its server", async () => {
+    const { cert, key } = makeCertificate("IP:127.0.0.1");
+    const secured = createTlsServer({ cert, key }).listen(0, "127.0.0.1");
+    await once(secured, "listening");
+    const raw = connectTls({ port: (secured.address() as AddressInfo).port, host: "127.0.0.1", ca: cert });
+    await once(raw, "secureConnect");
+    const socket = new DriverSocket(raw, PLACE, SETTINGS);
+    listen(socket);
+    raw.destroy();
+    expect(socket.certificateEnd).toEqual(new Date(new X509Certificate(cert).validTo));
+    await closed(socket);
+    secured.close();
   });
 
   test("lets what is ready be written before it is told", async () => {
