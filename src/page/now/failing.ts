@@ -299,10 +299,8 @@ function renderProject(fail: FailRow, now: Date): Markup {
       part: "failing in part",
       isMainFailing: row.is_main === true,
       name: html`${projectLink(row.project_slug)}<span class="target">${targetWords(newest.version_slug, newest.type)}</span>`,
-      told: html`<div class="told">${renderWhy(newest)}
-<div class="meta">${newest !== row && renderWorst(row, now)}${
-        newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)
-      }${
+      told: html`<div class="told">${renderWhy(newest, newest !== row && renderWorst(row, now))}
+<div class="meta">${newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)}${
         maintainers !== undefined &&
         html`<span><span class="unseen">maintained </span>by ${renderMaintainers(maintainers, 2)}</span>`
       }${renderOthers(fail, now)}</div></div>`,
@@ -314,7 +312,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
 
 /** Says what is older and worse than the break that the row is about. */
 const renderWorst = (row: FailingProject, now: Date): Markup =>
-  html`<span>older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
+  html` <span class="worse">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
   ${forLong(row.failing_since, now)}, ${buildLink(lastBuildOf(row))}</span>`;
 
 /** Of a past day nobody knows the last one. */
