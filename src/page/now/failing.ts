@@ -293,16 +293,15 @@ function whyNone(
 
 function renderProject(fail: FailRow, now: Date): Markup {
   const { row, newest, outcomes, maintainers } = fail;
+  const besides = html`${newest.recovered_at !== undefined && brokeThen(newest, now)}${newest !== row && renderWorst(row, now)}`;
   return renderFail(
     newest,
     {
       part: "failing in part",
       isMainFailing: row.is_main === true,
       name: html`${projectLink(row.project_slug)}<span class="target">${targetWords(newest.version_slug, newest.type)}</span>`,
-      told: html`<div class="told">${renderWhy(newest)}
-<div class="meta">${newest !== row && renderWorst(row, now)}${
-        newest.recovered_at === undefined ? lastFailed(newest) : brokeThen(newest, now)
-      }${
+      told: html`<div class="told">${renderWhy(newest, besides)}
+<div class="meta">${newest.recovered_at === undefined && lastFailed(newest)}${
         maintainers !== undefined &&
         html`<span><span class="unseen">maintained </span>by ${renderMaintainers(maintainers, 2)}</span>`
       }${renderOthers(fail, now)}</div></div>`,
@@ -314,7 +313,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
 
 /** Says what is older and worse than the break that the row is about. */
 const renderWorst = (row: FailingProject, now: Date): Markup =>
-  html`<span>older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
+  html` <span class="besides">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
   ${forLong(row.failing_since, now)}, ${buildLink(lastBuildOf(row))}</span>`;
 
 /** Of a past day nobody knows the last one. */
@@ -323,7 +322,7 @@ const lastBuildOf = ({ last_failed_build_id: last, first_failed_build_id: first 
 
 /** For a past day: the build that broke it, and the moment of the fix. */
 const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: FailingSeries, now: Date): Markup =>
-  html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
+  html` <span class="besides">since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
 
 function renderOthers({ row, newest, others }: FailRow, now: Date): Markup | false {
   const more = row.failing - (newest === row ? 1 : 2);

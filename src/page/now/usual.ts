@@ -133,6 +133,8 @@ export function longSpan(ms: number): string {
 export interface UsualFacts {
   /** The past day that the page is about. */
   readonly day: PageMoment["day"];
+  /** The page is about the present: false for a past day, and where the last look is old. */
+  readonly isNow: boolean;
   /** Projects that broke in the 24 hours, those fixed since included. */
   readonly broke: number;
   /** Projects that broke on each of the days before, at most 28; a day without a row had none. */
@@ -171,20 +173,21 @@ function isMore(failing: number, of: number, { failing: then, built }: FailingBe
 }
 
 /** Says that surely more projects fail than in the ninety days before, by what was known then; null where that is not known. */
-export function moreWords({ before }: UsualFacts): string | null {
+export function moreWords({ before, isNow }: UsualFacts): string | null {
   if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
   const { built, failing, failing_known } = before;
   if (!isMore(failing_known, built, before)) return null;
   const [then, today] = [failing, failing_known].map((bad) => wholePercent(bad / built));
-  const shares = `${then} of the projects failed on average, and ${today} fail now`;
-  return `Surely more fail than in the ${daysBefore(before)} days before: of what was known then, ${shares}.`;
+  const end = isNow ? "fail now" : "at the end";
+  const shares = `${then} of the projects failed on average, and ${today} ${end}`;
+  return `Surely more ${isNow ? "fail" : "failed"} than in the ${daysBefore(before)} days before: of what was known then, ${shares}.`;
 }
 
 /** Says that more fail only because more is known: a mirror that comes to know more finds more that fails. */
-function moreKnownWords({ before }: UsualFacts): string | null {
+function moreKnownWords({ before, isNow }: UsualFacts): string | null {
   if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
   if (!isMore(before.failing_now, before.built_now, before)) return null;
-  return `More fail than in the ${daysBefore(before)} days before, but most of it was not known then; of what was, not surely more.`;
+  return `More ${isNow ? "fail" : "failed"} than in the ${daysBefore(before)} days before, but most of it was not known then; of what was, not surely more.`;
 }
 
 const daysBefore = ({ moments }: FailingBefore): number => moments * STEP_DAYS;

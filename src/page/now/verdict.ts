@@ -31,7 +31,6 @@ const MOST_DAYS = 28;
 export interface NowVerdictFacts extends UsualFacts {
   readonly now: Date;
   readonly at: Date;
-  readonly isNow: boolean;
   /** The page is a file. @default false */
   readonly isFile?: boolean | undefined;
   /** The 24 hours in words, "in the last 24 hours"; and "ago". */

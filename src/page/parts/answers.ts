@@ -22,7 +22,8 @@ type Places = Readonly<Record<string, unknown>>;
 
 /**
  * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
- * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile.
+ * page adds, as `onPage` has it. It is read once: an upgrade may replace the program's files meanwhile. Throws where a place is not named:
+ * a filter that is misspelt would be none.
  */
 export function piece(name: string, url: string): (places?: Places) => SQL {
   const lines = readSqlFile(new URL(`sql/${name}.sql`, url))
@@ -30,13 +31,15 @@ export function piece(name: string, url: string): (places?: Places) => SQL {
     .split("\n");
   const parts = lines.map((line, place) => {
     const [text = "", mark] = `${place > 0 ? "\n" : ""}${line}`.split(/ -- on the page$()/);
-    return { isOfPage: mark !== undefined, pieces: text.split(/(?<!:):([a-z]\w*)/i) };
+    return { isOfPage: mark !== undefined, pieces: text.split(/(?<!:):([a-z]\w*)/) };
   });
   return (places = {}) => {
     const written = parts.map(({ isOfPage, pieces }) => {
-      const line = pieces.map((text, place) =>
-        place % 2 === 0 ? sql.raw(text) : sql`${places[text] === false ? undefined : places[text]}`,
-      );
+      const line = pieces.map((text, place) => {
+        if (place % 2 === 0) return sql.raw(text);
+        if (!(text in places)) throw new Error(`${name}.sql: nothing stands for :${text}`);
+        return sql`${places[text] === false ? undefined : places[text]}`;
+      });
       return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
     });
     return sql.join(written);

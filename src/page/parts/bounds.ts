@@ -73,12 +73,15 @@ export const boundWords = ({ least, most }: Bound): string =>
 
 /** The same of a time that may have no known end. */
 export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
-  const least = formatSpan(least_ms);
+  const least = spanWords(least_ms);
   if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${least}`;
-  const most = formatSpan(most_ms);
+  const most = spanWords(most_ms);
   if (least === most) return least;
   return least_ms === 0 ? `at most ${most}` : `${least} to ${most}`;
 }
+
+/** A span that no line breaks in two: a unit alone says nothing. */
+const spanWords = (ms: number): string => formatSpan(ms).replaceAll(" ", "\u00a0");
 
 /** Says why no time of some builds is known: those `of` a project, or of some days. */
 export const unknownTimes = (finished: number, of: string): Empty => [

@@ -42,7 +42,10 @@ type Maintainers = ReadonlyMap<unknown, readonly string[]>;
 
 const MAY_SEE_PEOPLE = statement<{ maySee: boolean | null }>("may_see_people", import.meta.url);
 const MAINTAINERS = statement<{ project_id: string; maintainers: string[] }>("maintainers", import.meta.url);
-const PROJECTS_OF_USER = statement<{ project_id: string }>("projects_of_user", import.meta.url);
+const PROJECTS_OF_USER = statement<{ project_id: string; is_gone: boolean }>(
+  "projects_of_user",
+  import.meta.url,
+);
 
 /** The role that reads may see people: Postgres decides that, by its rights on schema report_people. */
 async function maySeePeople(tx: TransactionSql): Promise<boolean> {
@@ -75,6 +78,8 @@ export const maintainerHref = (maintainer: string): string => withQuery("/projec
 /** The projects of one maintainer. `ids` is null where the role that reads may not see people. */
 export interface Mine {
   readonly maintainer: string;
+  /** Those of them that the service still has. */
+  readonly count: number;
   readonly ids: readonly string[] | null;
 }
 
@@ -84,9 +89,10 @@ export async function findMine(
   maintainer: string | undefined,
 ): Promise<Mine | undefined> {
   if (maintainer === undefined) return undefined;
-  if (!(await maySeePeople(tx))) return { maintainer, ids: null };
+  if (!(await maySeePeople(tx))) return { maintainer, count: 0, ids: null };
   const rows = await PROJECTS_OF_USER(tx, { username: maintainer });
-  return { maintainer, ids: rows.map(({ project_id }) => project_id) };
+  const count = rows.filter(({ is_gone }) => !is_gone).length;
+  return { maintainer, count, ids: rows.map(({ project_id }) => project_id) };
 }
 
 /** That a project is one of them; each is where nobody was named. */
@@ -95,12 +101,13 @@ export const isMine = (projectId: SQL, mine: Mine | undefined): SQL | false =>
   sql`${projectId} in (select json_array_elements_text(${JSON.stringify(mine.ids ?? [])}::text::json))`;
 
 /** Says of which maintainer the projects are, or why there are none. */
-export function mineWords({ maintainer, ids }: Mine): Markup {
+export function mineWords({ maintainer, count, ids }: Mine): Markup {
   const name = foreign(maintainer, 60);
   if (ids === null)
     return html`Who maintains a project may not be seen here, so none is listed as one of ${name}.`;
-  return ids.length === 0
-    ? html`Nobody with the name ${name} maintains a project.`
+  if (ids.length === 0) return html`Nobody with the name ${name} maintains a project.`;
+  return count === 0
+    ? html`The service has no project any more that ${name} maintains.`
     : html`Only what ${name} maintains.`;
 }
 

@@ -138,9 +138,9 @@ ${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
 `;
 }
 
-/** The reason of a failure: the kind of error and its line. */
-export const renderWhy = ({ error_class, error_line: line }: Failing): Markup =>
-  html`<p class="why"><b>${kindLabel(error_class)}</b>${line !== null && html`<code>${foreign(line, 180)}</code>`}</p>`;
+/** The reason of a failure: the kind of error and its line; and what else there is to say in the same paragraph. */
+export const renderWhy = ({ error_class, error_line: line }: Failing, besides?: Markup): Markup =>
+  html`<p class="why"><b>${kindLabel(error_class)}</b>${line !== null && html`<code>${foreign(line, 180)}</code>`}${besides}</p>`;
 
 /** The last build of what fails, how often it failed in a row, and when it was last good; without `now` only that it never was. */
 export function lastFailed(row: Failing, now?: Date): Markup {

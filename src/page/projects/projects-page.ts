@@ -70,7 +70,7 @@ const head = part({
     const count = countsOf(first);
     const build = q && (await findBuild(tx, q));
     const person = await findMine(tx, q);
-    const hits = html`${build && renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
+    const hits = html`${build && renderBuildHit(build, now)}${person?.count ? renderPersonHit(person) : ""}`;
     return mine === undefined
       ? {
           title: titleOf(choice),
@@ -136,8 +136,8 @@ ${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_
 </section>`;
 
 /** A person of the name that was searched for. */
-const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section class="block hit" id="person">
-<p><a href="${maintainerHref(maintainer)}">${foreign(maintainer, 60)}</a> maintains ${counted(ids?.length ?? 0, "project")}.</p>
+const renderPersonHit = ({ maintainer, count }: Mine): Markup => html`<section class="block hit" id="person">
+<p><a href="${maintainerHref(maintainer)}">${foreign(maintainer, 60)}</a> maintains ${counted(count, "project")}.</p>
 </section>`;
 
 interface ProjectsScope extends PageMoment {

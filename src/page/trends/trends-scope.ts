@@ -55,6 +55,9 @@ function placesOf({ period, type, at }: TrendsScope) {
     early: early("triggered_at"),
     early_broke: early("broke_at"),
     early_fixed: early("recovered_at"),
+    // Where days are made of two questions, they have these too.
+    others: undefined,
+    had_worked: undefined,
   };
 }
 

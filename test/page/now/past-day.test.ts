@@ -66,6 +66,8 @@ describe("a day of the past", () => {
     expect(page).not.toMatch(/id="(stuck|arrivals|checked|rules)"|Asks again/);
     const pip = textOf(blockOf(await pages.page(`/?day=${dayAgo(4)}`), "failing"));
     expect(pip).toMatch(/pip.*since build 1004 · fixed \d+ \w+ \d\d:\d\d/s);
+    // In the paragraph of the reason, which is never cut.
+    expect(page).toMatch(/<p class="why">(?:(?!<\/p>).)*since build/s);
   });
 
   it("has links, files and a feed of that day, and does not ask again by itself", async () => {

@@ -136,6 +136,12 @@ const CASES: Readonly<Record<string, Case>> = {
   "nothing new, and a lower rate": { ...BROKEN, broke: 0, lately: { succeeded: 110, finished: 185 } },
   "as many as usual, and a lower rate": { ...BROKEN, lately: { succeeded: 110, finished: 185 } },
   "more fail than in ninety days": { ...BROKEN, failing: 700, before: ALL_FAIL },
+  "more failed than in ninety days, by an old look": {
+    ...BROKEN,
+    failing: 700,
+    before: ALL_FAIL,
+    ...before,
+  },
   "more fail, of what was not known before": {
     ...BROKEN,
     failing: 700,

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { question } from "../../../src/page/parts/answers.ts";
 import { createFolder } from "../../support/folder.ts";
 
-const FILE = `select a::text
+const FILE = `select to_char(a, 'HH24:MI')
   , count(*) over () as rows -- on the page
 from :from
 where at > :now::timestamptz:more
@@ -24,9 +24,14 @@ it("a question has values and pieces of SQL in its places, and the page alone ha
     most: 5,
   });
   expect(text).toBe(
-    "select a::text\n  , count(*) over () as rows\nfrom report.runs\nwhere at > $1::timestamptz\nlimit $2",
+    "select to_char(a, 'HH24:MI')\n  , count(*) over () as rows\nfrom report.runs\nwhere at > $1::timestamptz\nlimit $2",
   );
   expect(params).toEqual(["2026-11-22", 5]);
   expect(whole.params).toEqual(["2026-11-22"]);
-  expect(readable).toBe("select a::text\nfrom report.runs\nwhere at > '2026-11-22'::timestamptz;\n");
+  expect(readable).toBe(
+    "select to_char(a, 'HH24:MI')\nfrom report.runs\nwhere at > '2026-11-22'::timestamptz;\n",
+  );
+  expect(() => ask({ from: sql`report.runs`, now: "2026-11-22", mroe: sql` and true`, most: 5 })).toThrow(
+    "some.sql: nothing stands for :more",
+  );
 });

@@ -7,16 +7,21 @@ import { type ServedPages, seedPages, servePages } from "../../support/served-pa
 
 const role = roleName();
 const EVIL = "<script>alert(1)</script>";
-/** A project that fails; ada and a hostile name maintain it, bob is deleted, and one user is not in the mirror. */
+/**
+ * A project that fails; ada and a hostile name maintain it, bob is deleted, and one user is not in the mirror. Ada had another one that is
+ * gone, and so is all that cleo had.
+ */
 const ROWS = `
   insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
   values ('700', 'kiln', 'Kiln', 'list', true, now(), now(), ''), ('701', 'lone', 'Lone', 'list', true, now(), now(), '');
+  insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, deleted_at, record_hash)
+  values ('702', 'past', 'Past', 'list', true, now(), now(), now(), '');
   insert into mirror.users (id, username, first_name, first_seen_at, changed_at, deleted_at, record_hash)
   values ('71', 'ada', 'Ada', now(), now(), null, ''), ('72', 'bob', 'Bob', now(), now(), now(), ''),
-    ('73', '${EVIL}', '', now(), now(), null, '');
+    ('73', '${EVIL}', '', now(), now(), null, ''), ('74', 'cleo', 'Cleo', now(), now(), null, '');
   insert into mirror.project_users (project_id, position, user_uri, user_id)
   values ('700', 1, '/api/v1/user/71/', '71'), ('700', 0, '/api/v1/user/73/', '73'), ('700', 2, '/api/v1/user/72/', '72'),
-    ('700', 3, '/api/v1/user/99/', null);
+    ('700', 3, '/api/v1/user/99/', null), ('702', 0, '/api/v1/user/71/', '71'), ('702', 1, '/api/v1/user/74/', '74');
   insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
   values ('7001', 'latest', '700', now(), now(), ''), ('7011', 'latest', '701', now(), now(), '');
   insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
@@ -95,6 +100,11 @@ describe("who maintains a project", () => {
       expect(JSON.parse(file)).toMatchObject([{ project_slug: "kiln" }]);
       const found = await served.page("/projects?q=ada");
       expect(found).toContain('<a href="/projects?maintainer=ada">');
+      expect(textOf(found)).toMatch(/ada maintains 1 project\./);
+      expect(await served.page("/projects?q=cleo")).not.toContain("maintainer=cleo");
+      expect(headingOf(await served.page("/projects?maintainer=cleo"))).toBe(
+        "The service has no project any more that cleo maintains.",
+      );
     });
   });
 

@@ -236,6 +236,10 @@ describe("the times of builds", () => {
     const [times = "", phases = "", open = ""] = await blocks(SEEN);
     // Half of 0 to 30 s and 90 to 240 s, and nine of ten, each bound by itself.
     expect(textOf(times)).toMatch(/took\s*45\.0 s to 2 min 15 s, nine of ten 1 min 21 s to 3 min 39 s/);
+    // No line breaks within a span.
+    expect(times).toMatch(
+      /45\.0(?:\u00a0|&nbsp;)s to 2(?:\u00a0|&nbsp;)min(?:\u00a0|&nbsp;)15(?:\u00a0|&nbsp;)s/,
+    );
     expect(textOf(times)).toMatch(/2 of 11 builds that finished,\s*18\.2 %\..*docmirror watch/s);
     expect(times.match(/class="mini" height="16" role="img"/g)).toHaveLength(2);
     expect(textOf(times)).toMatch(/10 s\s*1 min\s*10 min/);
