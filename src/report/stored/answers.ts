@@ -11,8 +11,8 @@ import {
   KEY_OF_SERIES,
   list,
   type Parts,
+  partsOf,
   type StoredAnswer,
-  same,
   stored,
   touched,
 } from "../declare-relation.ts";
@@ -201,24 +201,8 @@ export const streaks = rollup.table(
   ],
 );
 
-/**
- * The end of a series, from the last success before the first change on: no streak goes over a success. Without
- * one the part is all of the series.
- */
 const ENDS: Parts = {
-  query: `
-    select ${list(KEY_OF_SERIES, "series")}, success.triggered_at as since, success.build_id as success_id
-    from (
-      select ${list(KEY_OF_SERIES)}, min(coalesce(triggered_at, '-infinity')) as first_at
-      from affected where project_id is not null group by ${list(KEY_OF_SERIES)}
-    ) as series
-    left join lateral (
-      select triggered_at, build_id from rollup.builds as build
-      where ${same(KEY_OF_SERIES, "build", "series")}
-        and succeeded = 1 and triggered_at < first_at
-      order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit 1
-    ) as success on true`,
-  scope: KEY_OF_SERIES,
+  ...partsOf("series_ends", KEY_OF_SERIES),
   rows: `
     select ${list(KEY_OF_SERIES, "part")}, streak.*
     from rollup.streaks_of(${list(KEY_OF_SERIES, "part")}, part.since) as streak`,
@@ -253,22 +237,10 @@ export const errors = rollup.table(
   ],
 );
 
-/** A version is main by what its project says. The projects are up to date before it. */
-const VERSIONS: Parts = {
-  query: `
-    select id as version_id from touched where resource = 'version'
-    union
-    select version.version_id from touched
-    join report.dim_projects as project on project.project_id = touched.id
-    join report.dim_versions as version on version.project_id = touched.id
-    where resource = 'project' and version.is_main <> rollup.is_main(version.version_slug, coalesce(project.default_version, ''))`,
-  scope: ["version_id"],
-};
-
 /** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
 export const STORED_DIMENSIONS: readonly StoredAnswer[] = [
   stored(dimProjects, touched("project")),
-  stored(dimVersions, VERSIONS),
+  stored(dimVersions, partsOf("touched_versions", ["version_id"])),
 ];
 
 export const DATES = stored(dimDates);
