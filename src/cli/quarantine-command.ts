@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
-import { printableJson } from "../base/text.ts";
+import { counted, printableJson } from "../base/text.ts";
 import {
   countQuarantine,
   listQuarantine,
@@ -89,7 +89,7 @@ async function printList(sql: Sql, { out, signal }: CommandContext, describe: st
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
     (cells.length > 0 ? `${renderTable({ head, rows: cells }, out)}\n` : "") +
-      `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
+      `${counted(records, "record")} and ${counted(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
       (records > 0 && !filter.all
         ? spellProgram("`docmirror quarantine --retry` tries the records again\n")
         : ""),
@@ -140,12 +140,8 @@ async function retry(
 
 function retryText({ stored, superseded, refused, holes }: RetryCounts): string {
   return (
-    `${count(stored, "record")} stored, ${superseded} superseded by what the mirror has, ${refused} still refused\n` +
+    `${counted(stored, "record")} stored, ${superseded} superseded by what the mirror has, ${refused} still refused\n` +
     (refused > 0 ? spellProgram("`docmirror quarantine` says why\n") : "") +
-    (holes > 0 ? `${count(holes, "hole")} in lists: the next sync asks again\n` : "")
+    (holes > 0 ? `${counted(holes, "hole")} in lists: the next sync asks again\n` : "")
   );
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -1,6 +1,7 @@
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import type { Resource } from "../resources/resources.ts";
+import { readSqlFile } from "../store/connection/sql.ts";
 import type { TimeGrain } from "./time-bounds.ts";
 
 type Order<C extends string> =
@@ -104,6 +105,11 @@ export function stored(table: PgTable, parts: Parts | null = null, order?: reado
 export function affected(...scope: string[]): Parts {
   const isKnown = scope.map((column) => `${column} is not null`).join(" and ");
   return { query: `select distinct ${scope.join(", ")} from affected where ${isKnown}`, scope };
+}
+
+/** Those that a statement of the folder `sql` finds. */
+export function partsOf(name: string, scope: readonly string[]): Parts {
+  return { query: readSqlFile(new URL(`sql/${name}.sql`, import.meta.url)), scope };
 }
 
 /** Records that changed themselves. */

@@ -4,7 +4,7 @@ import { counted } from "../../base/text.ts";
 import { anchorSearchPath, docSearchPath, fileSearchPath } from "../../client/endpoint-path.ts";
 import { parseObjects } from "../../client/list-pages.ts";
 import { type FileHit, parseFileHit } from "../../client/parse-record.ts";
-import { type DocHits, parseDocHits } from "../../client/parse-replies.ts";
+import { parseDocHits } from "../../client/parse-replies.ts";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -130,15 +130,18 @@ export function describeFileHits(
     project === undefined
       ? `${count}${page > 1 ? ` on page ${page}` : ""}${more}`
       : `${shown.length} of ${count} on page ${page} ${shown.length === 1 ? "is" : "are"} in ${project}; the service searches all projects${more}`;
-  return {
-    head: ["project", "path"],
-    hits: shown.map(({ project, path, absolute_url, text }) => {
-      const cells = [showValue(project), showValue(path)];
-      return { cells, address: showValue(absolute_url), snippets: [showValue(text)] };
-    }),
-    note,
-  };
+  return { ...describeFiles(shown), note };
 }
+
+const describeFiles = (
+  files: readonly Partial<Record<"project" | "path" | "absolute_url" | "text", unknown>>[],
+) => ({
+  head: ["project", "path"],
+  hits: files.map(({ project, path, absolute_url, text }) => {
+    const cells = [showValue(project), showValue(path)];
+    return { cells, address: showValue(absolute_url), snippets: [showValue(text)] };
+  }),
+});
 
 /** The hits of the anchor search, as addresses. They are shown as they came. */
 export function describeAnchorHits(addresses: readonly unknown[]): FoundHits {
@@ -146,8 +149,17 @@ export function describeAnchorHits(addresses: readonly unknown[]): FoundHits {
   return { head: [], hits, note: countHits(hits.length) };
 }
 
+/** What is shown of the hits of a doc search, of the service or of the mirror. */
+interface ShownDocs {
+  total: number | null;
+  hits: readonly {
+    fields: { title?: unknown; path?: unknown; link?: unknown };
+    highlight: { content: readonly string[] };
+  }[];
+}
+
 /** The hits of the doc search, as rows. */
-export function describeDocHits({ total, hits }: DocHits): FoundHits {
+export function describeDocHits({ total, hits }: ShownDocs): FoundHits {
   const isAll = total === null || total <= hits.length;
   return {
     head: ["title", "path"],
@@ -155,7 +167,7 @@ export function describeDocHits({ total, hits }: DocHits): FoundHits {
       const cells = [showValue(fields.title), showValue(fields.path)];
       return { cells, address: showValue(fields.link), snippets: highlight.content };
     }),
-    note: isAll ? countHits(hits.length) : `${hits.length} of ${total} hits`,
+    note: isAll ? countHits(hits.length) : `${hits.length} of ${countHits(total)}`,
   };
 }
 
@@ -199,12 +211,9 @@ async function searchFiles(sql: Sql, query: Parameters<typeof findFiles>[1] & { 
     const file = byId.get(fileId);
     return file === undefined ? [] : [{ ...file, text }];
   });
-  const hits = objects.map(({ project, path, absolute_url, text }) => {
-    return { cells: [project, path], address: absolute_url, snippets: [text] };
-  });
   const isPart = query.page > 1 || total > objects.length;
-  const note = isPart ? `${hits.length} of ${countHits(total)} on page ${query.page}` : countHits(total);
-  return { reply: { objects }, found: { head: ["project", "path"], hits, note } };
+  const note = isPart ? `${objects.length} of ${countHits(total)} on page ${query.page}` : countHits(total);
+  return { reply: { objects }, found: { ...describeFiles(objects), note } };
 }
 
 async function searchAnchors(sql: Sql, query: Parameters<typeof findAnchors>[1]): Promise<LocalAnswer> {
@@ -219,12 +228,8 @@ async function searchDocs(sql: Sql, query: Parameters<typeof findDocs>[1]): Prom
       hint: "`docmirror get project` shows what the service has",
     });
   }
-  const hits = docs.hits.map(({ title, path, link, content }) => {
-    return { cells: [title, path], address: link, snippets: content };
-  });
-  const of = docs.total > hits.length ? `${hits.length} of ` : "";
-  const note = `${of}${countHits(docs.total)}`;
-  return { reply: docSearchReply(docs), found: { head: ["title", "path"], hits, note } };
+  const hits = docs.hits.map(({ content, ...fields }) => ({ fields, highlight: { content } }));
+  return { reply: docSearchReply(docs), found: describeDocHits({ total: docs.total, hits }) };
 }
 
 function countHits(count: number): string {

@@ -7,10 +7,10 @@
  * A common word stands on every page. Counting those pages is cheap, but a rank needs the words of a page. So
  * the first pages by title and id are the pool that is ranked, and the pages behind it follow by title and id.
  */
-import { alias } from "drizzle-orm/pg-core";
 import type { FoundDocs } from "../../resources/resources.ts";
 import {
   compose,
+  piece,
   runStatement,
   type Sql,
   type TransactionSql,
@@ -18,16 +18,13 @@ import {
 } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";
-import { fileAnchors, fileContents, files, projects } from "../../store/schema/index.ts";
 import { anchorLink, docLink, type PageAddress } from "./page-url.ts";
 
 const FILE_HITS_PER_PAGE = 20;
 const MAX_HITS = 50;
 
-const anchor = alias(fileAnchors, "anchor");
-const content = alias(fileContents, "content");
-const file = alias(files, "file");
-const project = alias(projects, "project");
+const FIND_PAGES = piece("find_pages", import.meta.url);
+const FIND_ANCHORS = piece("find_anchors", import.meta.url);
 
 /** So many pages are ranked. A whole number of pages of hits. */
 const POOL = 200;
@@ -81,26 +78,13 @@ async function findPlaces(
   scope: SearchScope,
   candidates: number | null,
 ) {
-  const inOrder = compose`words, length(${anchor.file_id}), ${anchor.file_id}, ${anchor.position}`;
-  const matched = compose`
-    select ${anchor.file_id}, ${anchor.position}, length(${anchor.search}) as words
-    from ${fileAnchors} as ${anchor}
-    where ${anchor.search} @@ ${tsquery(query)}`;
-  const best = candidates === null ? matched : compose`${matched} order by ${inOrder} limit ${candidates}`;
-  return runStatement<PageAddress & { anchors: Anchor[]; position: number }>(
-    tx,
-    compose`
-      with ${anchor} as (${best}),
-      hit as (
-        select ${anchor}.* from ${anchor} join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id}
-        where ${isShown(scope)}
-        order by ${inOrder} limit ${MAX_HITS}
-      )
-      select ${content.anchors}, ${anchor.position}, ${ADDRESS}
-      from hit as ${anchor} join ${fileContents} as ${content} on ${content.file_id} = ${anchor.file_id} ${ADDRESSED}
-      order by ${inOrder}`,
-    { prepare: true },
-  );
+  const best =
+    candidates !== null &&
+    compose`order by words, length(anchor.file_id), anchor.file_id, anchor.position limit ${candidates}`;
+  const places = { ...placesOf(scope), folded: query.folded, best, most: MAX_HITS };
+  return runStatement<PageAddress & { anchors: Anchor[]; position: number }>(tx, FIND_ANCHORS(places), {
+    prepare: true,
+  });
 }
 
 /** Finds pages of a version, at most 50. Undefined when there is no such project. Throws `StoreError`. */
@@ -155,37 +139,21 @@ async function findPages(
   { limit, offset }: { limit: number; offset: number },
 ): Promise<{ total: number; hits: PageHit[] }> {
   const isRanked = offset < POOL;
-  const rank = isRanked ? compose`ts_rank(${content.search}, ${tsquery(query)})` : compose`0::real`;
-  const [row] = await runStatement<{ total: number; hits: PageHit[] }>(
-    tx,
-    compose`
-      with matched as materialized (
-        select ${content.file_id}, coalesce(${content.title_key} = ${titleKey(query.folded)}, false) as is_exact,
-          coalesce(${content.title_search} @@ ${tsquery(query)}, false) as in_title
-        from ${fileContents} as ${content}
-        where ${content.search} @@ ${tsquery(query)} and ${isShown(scope)}
-      ), pool as (
-        select * from matched
-        order by is_exact desc, in_title desc, length(file_id), file_id
-        limit ${isRanked ? POOL : limit} offset ${isRanked ? 0 : offset}
-      ), ranked as (
-        select pool.*, ${rank} as rank
-        from pool join ${fileContents} as ${content} on ${content.file_id} = pool.file_id
-      ), hit as (
-        select row_number() over (
-            order by is_exact desc, rank desc, ${isRanked ? undefined : compose`in_title desc, `} length(file_id), file_id
-          ) as place, file_id, rank
-        from ranked order by place limit ${limit} offset ${isRanked ? offset : 0}
-      )
-      select (select count(*) from matched) as total, coalesce((
-        select jsonb_agg(to_jsonb(found) order by place)
-        from (
-          select hit.place, hit.file_id as "fileId", rank, ${content.title}, left(${content.text}, ${FIRST_READ}) as start, ${ADDRESS}
-          from hit join ${fileContents} as ${content} on ${content.file_id} = hit.file_id ${ADDRESSED}
-        ) as found
-      ), '[]') as hits`,
-    { prepare: true },
-  );
+  const statement = FIND_PAGES({
+    ...placesOf(scope),
+    folded: query.folded,
+    titleKey: titleKey(query.folded),
+    rank: isRanked
+      ? compose`ts_rank(content.search, (select plainto_tsquery('simple', ${query.folded})))`
+      : compose`0::real`,
+    byTitle: !isRanked && compose`in_title desc,`,
+    poolSize: isRanked ? POOL : limit,
+    poolOffset: isRanked ? 0 : offset,
+    limit,
+    offset: isRanked ? offset : 0,
+    firstRead: FIRST_READ,
+  });
+  const [row] = await runStatement<{ total: number; hits: PageHit[] }>(tx, statement, { prepare: true });
   return row ?? { total: 0, hits: [] };
 }
 
@@ -210,29 +178,13 @@ async function readSnippets(
   });
 }
 
-/** The columns of a page's address, and the tables that have them. */
-const ADDRESS = compose`
-  ${file.absolute_url} as "absoluteUrl", ${file.path}, ${file.name}, ${content.url}, ${project.subdomain}`;
-const ADDRESSED = compose`
-  join ${files} as ${file} on ${file.id} = ${content.file_id}
-  left join ${projects} as ${project} on ${project.id} = ${content.project_id}`;
-
-/** Within a select, so that it is made once. */
-const tsquery = ({ folded }: SearchQuery) => compose`(select plainto_tsquery('simple', ${folded}))`;
-
 /** A page may be found while its file and project are there, and in the scope. */
-const isShown = (scope: SearchScope) => compose`
-  not exists (select from ${files} where ${files.id} = ${content.file_id} and ${files.deleted_at} is not null)
-  and not exists (
-    select from ${projects} where ${projects.id} = ${content.project_id} and ${projects.deleted_at} is not null
-  )
-  ${
-    scope.project === undefined
-      ? undefined
-      : compose`and ${content.project_id} in (
-          select ${projects.id} from ${projects} where ${projects.slug} = ${toText(scope.project)})`
-  }
-  ${scope.version === undefined ? undefined : compose`and ${content.version} = ${toText(scope.version)}`}`;
+const placesOf = ({ project, version }: SearchScope) => ({
+  ofProject:
+    project !== undefined &&
+    compose`and content.project_id in (select id from mirror.projects where slug = ${toText(project)})`,
+  ofVersion: version !== undefined && compose`and content.version = ${toText(version)}`,
+});
 
 /** A text that Postgres takes as a parameter. */
 function toText(slug: string): string {

@@ -1,22 +1,23 @@
-import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import {
   type AnySql,
   compose,
-  composed,
+  piece,
+  runStatement,
   type Sql,
   statement,
   type TransactionSql,
   withTransaction,
 } from "../../store/connection/sql.ts";
-import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";
 import type { Section } from "../walk/sections.ts";
 import { recountLive } from "./live-count.ts";
-import { RECORD_TABLES, recordsAs } from "./tables.ts";
+import { RECORD_TABLES } from "./tables.ts";
 
+const STALE_PAGES = piece("stale_pages", import.meta.url);
+const FORGET_PAGES = piece("forget_pages", import.meta.url);
 const STORE_PAGES = statement("store_pages", import.meta.url);
 const REMEMBERED_PAGES = statement<RememberedPage & { resource: Resource }>(
   "remembered_pages",
@@ -72,32 +73,13 @@ interface Places {
 
 /** Drops the pages with a record that was written, deleted or vanished since, or that has no row any more. */
 async function forgetStale(tx: TransactionSql, places: readonly Places[]): Promise<void> {
-  const page = alias(pagesTable, "page");
-  const found = places.map(({ resource, from, until }) => {
-    const record = recordsAs(resource, "record");
-    return compose`
-      select ${resource} as resource, listed.seq, bool_or(${record.id} is null) as is_lost
-      from (
-        select seq, run_id, loaded_at, body_hash, unnest(ids) as id from ${pagesTable}
-        where resource = ${resource} and seq >= ${from} and seq < ${until}
-      ) as listed
-      left join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
-      where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
-        -- A page with a record that could not be stored is read again anyway.
-        or ${record.id} is null and listed.body_hash <> ''
-        or ${record.deleted_at} is not null
-        or ${resource} = 'build' and ${record.id} in (
-          select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null)
-      group by listed.seq`;
-  });
+  const found = places.map((place) =>
+    STALE_PAGES({ ...place, records: RECORD_TABLES[place.resource].table }),
+  );
   // All ids of all pages are joined. A planner without statistics looks them up one by one, which takes twice as long.
   await tx`set local enable_nestloop = off`;
-  const lost = await composed(tx)<{ resource: Resource }>`
-    with stale as (${compose.join(found, compose` union all `)}), removed as (
-      delete from ${pagesTable} as ${page} using stale
-      where ${page.resource} = stale.resource and ${page.seq} = stale.seq
-    )
-    select distinct resource from stale where is_lost`;
+  const stale = compose.join(found, compose` union all `);
+  const lost = await runStatement<{ resource: Resource }>(tx, FORGET_PAGES({ stale }));
   for (const { resource } of lost) await recountLive(tx, resource);
 }
 

@@ -1,12 +1,13 @@
 import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { compose, piece, runStatement, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import type { ObservedRecord, StoredUsers } from "./compare-records.ts";
 import { silentFields } from "./silent-fields.ts";
-import { RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
+import { RECORD_TABLES, type TableRow, URI_KEYS } from "./tables.ts";
 import { mergedRows } from "./write-rows.ts";
 
+const DIFFERING_FIELDS = piece("differing_fields", import.meta.url);
 const LOG_CHANGES = statement<{ id: string; field: string; before: unknown; after: unknown }>(
   "log_changes",
   import.meta.url,
@@ -45,22 +46,13 @@ export async function findChanges(
   rows: readonly TableRow[],
   { users, logs }: { users: StoredUsers; logs: readonly TableRow[] },
 ): Promise<Change[]> {
-  const known = recordsAs(resource, "known");
-  const incoming = recordsAs(resource, "incoming");
-  // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
-  // with it: a query about the past needs the record that the old URI named.
   type Fields = string | null;
-  const compared = await composed(tx)<{ id: string; before: Fields; after: Fields }>`
-    select ${incoming.id}, before::text, after::text
-    from ${mergedRows(RECORD_TABLES[resource], rows)}
-    cross join lateral (
-      select jsonb_object_agg(key, to_jsonb(${known}) -> key) as before, jsonb_object_agg(key, value) as after
-      from jsonb_each(to_jsonb(${incoming}))
-      where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${known}) -> key
-        and (key <> all (${compose.param(URI_KEYS[resource])}::text[])
-          or to_jsonb(${incoming}) -> replace(key, '_id', '_uri')
-            is distinct from to_jsonb(${known}) -> replace(key, '_id', '_uri'))
-    ) as difference`;
+  const differing = DIFFERING_FIELDS({
+    merged: mergedRows(RECORD_TABLES[resource], rows),
+    notUpstream: compose.param(NOT_UPSTREAM),
+    uriKeys: compose.param(URI_KEYS[resource]),
+  });
+  const compared = await runStatement<{ id: string; before: Fields; after: Fields }>(tx, differing);
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of compared) {

@@ -1,17 +1,20 @@
 import type { SQL } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { ownFront, parseResourceUri, recordId } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
-import { compose, composed, nameOf, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
-import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
+import { compose, piece, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
 import { aboutList } from "../api/client.ts";
 import { isGone } from "../api/fates.ts";
 import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
 import type { RunParts } from "../load/run-parts.ts";
-import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
 
 const MARK_GONE = statement("mark_gone", import.meta.url);
+const COUNT_UNRESOLVED = statement<Omit<RepairedReferences, "resolved">>("count_unresolved", import.meta.url);
+const DANGLING_TARGETS = statement<DanglingTarget>("dangling_targets", import.meta.url);
+const NAMED_BY_SLUG = piece("named_by_slug", import.meta.url);
+const NAMED_BY_URI = piece("named_by_uri", import.meta.url);
+const RESOLVE_WAY = piece("resolve_way", import.meta.url);
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -38,17 +41,10 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   const { sql, clock, patience } = run;
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
-  // A gone record is requested again when it was checked before `goneBefore`, or later than now by a wrong clock.
-  const isDueAt = (at: Date) => sql`
-    target_key is not null and (status = 'pending'
-      or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${at.toISOString()}::timestamptz)`;
   const count = async () => {
-    const [left] = await patience(
-      "count unresolved references",
-      () => sql<Omit<RepairedReferences, "resolved">[]>`
-        select count(*) as unresolved,
-          count(distinct (target_resource, target_key)) filter (where ${isDueAt(clock.now())}) as unsettled
-        from mirror.unresolved_references`,
+    const at = clock.now().toISOString();
+    const [left] = await patience("count unresolved references", () =>
+      COUNT_UNRESOLVED(sql, { goneBefore, now: at }),
     );
     return left ?? { unresolved: 0, unsettled: 0 };
   };
@@ -65,16 +61,8 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   if (left.unsettled === 0) return { resolved, ...left };
 
   await patience("mark gone references", () => MARK_GONE(sql, { goneBefore }));
-  // First those that were never requested, then the longest ago. A later request than now comes from a wrong clock.
-  const targets = await patience(
-    "find references to resolve",
-    () => sql<DanglingTarget[]>`
-      select target_resource as resource, target_key as key
-      from mirror.unresolved_references where ${isDueAt(now)}
-      group by target_resource, target_key
-      order by max(asked_at) filter (where asked_at <= ${now.toISOString()}::timestamptz) nulls first,
-        target_resource, target_key
-      limit ${MAX_DETAILS}`,
+  const targets = await patience("find references to resolve", () =>
+    DANGLING_TARGETS(sql, { goneBefore, now: now.toISOString(), most: MAX_DETAILS }),
   );
   const requested = await askInBatches(run, targets, BATCH, async (batch) => {
     await Promise.all(batch.map((target) => fetchTarget(run, target)));
@@ -128,55 +116,27 @@ function isNamedBy(record: unknown, { resource, key }: DanglingTarget, baseUrl: 
   return own?.kind === "record" && own.resource === resource && own.key === key;
 }
 
-const reference = alias(unresolvedReferences, "reference");
+const fillKey = (resource: Resource, key: string): SQL =>
+  compose`update ${RECORD_TABLES[resource].table} as owner set ${compose.identifier(key)} = resolved.id
+    from resolved where owner.id = resolved.record_id`;
 
-/**
- * The projects that references name by their slugs. A number is an id, even if another project has it as its slug. Where several have
- * a slug, one that still exists is used.
- */
-const BY_SLUG = compose`
-  select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}
-  where ${projects.slug} in (
-    select ${unresolvedReferences.target_key} from ${unresolvedReferences}
-    where ${unresolvedReferences.target_resource} = 'project' and ${unresolvedReferences.target_key} !~ '^[0-9]+$')
-  order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}`;
-
-/**
- * The records that references name by their own `resource_uri`, which may have a name in the place of the id: as it stands in the
- * reference, or in its short form. Where several have one, one that still exists is used.
- */
-function byUri(target: Resource): SQL {
-  const record = recordsAs(target, "record");
-  const uri = columnOf(record, "resource_uri");
-  return compose`
-    select distinct on (wanted.uri) wanted.uri, ${record.id} from (
-      select distinct uri, unnest(array[uri, ${`/api/v1/${target}/`} || target_key || '/']) as own
-      from ${unresolvedReferences} where target_resource = ${target}
-    ) as wanted join ${RECORD_TABLES[target].table} as ${record} on ${uri} = wanted.own
-    order by wanted.uri, ${record.deleted_at} nulls first, ${record.id}`;
-}
+const FILL_USERS = compose`update mirror.project_users as owner set user_id = resolved.id
+    from resolved where owner.project_id = resolved.record_id and owner.position = resolved.position`;
 
 /** The ways in which the references of a field name records, by id first: the records, the condition, and what sets the key. */
 const WAYS = REFERENCE_FIELDS.flatMap(({ resource, field, kind, target }) => {
   // Only the administrators of a project are a list of references.
-  const fill = kind === "uris" ? fillUsers() : fillKey(resource, `${field}_id`);
-  const isOfField = compose`
-    ${reference.resource} = ${resource} and ${reference.field} = ${field} and ${reference.target_resource} = ${target}`;
-  const byId = {
-    named: RECORD_TABLES[target].table,
-    isNamed: compose`${isOfField} and named.id = ${reference.target_key}`,
-    fill,
+  const fill = kind === "uris" ? FILL_USERS : fillKey(resource, `${field}_id`);
+  const records = RECORD_TABLES[target].table;
+  const way = (named: unknown, isSame: SQL) => {
+    const isNamed = compose`
+      reference.resource = ${resource} and reference.field = ${field} and reference.target_resource = ${target} and ${isSame}`;
+    return { named, isNamed, fill };
   };
-  const bySlug = {
-    named: compose`(${BY_SLUG})`,
-    isNamed: compose`${isOfField} and named.slug = ${reference.target_key}`,
-    fill,
-  };
-  const byOwnUri = {
-    named: compose`(${byUri(target)})`,
-    isNamed: compose`${isOfField} and named.uri = ${reference.uri}`,
-    fill,
-  };
+  const byId = way(records, compose`named.id = reference.target_key`);
+  const bySlug = way(compose`(${NAMED_BY_SLUG()})`, compose`named.slug = reference.target_key`);
+  const byUri = NAMED_BY_URI({ path: `/api/v1/${target}/`, target, records });
+  const byOwnUri = way(compose`(${byUri})`, compose`named.uri = reference.uri`);
   return target === "project" ? [byId, byOwnUri, bySlug] : [byId, byOwnUri];
 });
 
@@ -184,7 +144,7 @@ const FOUND_WAYS = compose.join(
   WAYS.map(
     ({ named, isNamed }, way) => compose`
       select ${way}::int as way
-      where exists (select from ${unresolvedReferences} as ${reference}, ${named} as named where ${isNamed})`,
+      where exists (select from mirror.unresolved_references as reference, ${named} as named where ${isNamed})`,
   ),
   compose` union all `,
 );
@@ -197,25 +157,9 @@ export async function resolveReferences(sql: Sql): Promise<number> {
   // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
-  for (const { named, isNamed, fill } of WAYS.filter((_, way) => ways.includes(way))) {
-    const { count } = await composed(sql)`
-      with resolved as (
-        delete from ${unresolvedReferences} as ${reference} using ${named} as named where ${isNamed}
-        returning ${reference.record_id}, ${reference.position}, named.id
-      )
-      ${fill}`;
+  for (const way of WAYS.filter((_, place) => ways.includes(place))) {
+    const { count } = await runStatement(sql, RESOLVE_WAY(way));
     resolved += count;
   }
   return resolved;
-}
-
-function fillKey(resource: Resource, key: string): SQL {
-  const owner = recordsAs(resource, "owner");
-  return compose`update ${RECORD_TABLES[resource].table} as ${owner} set ${nameOf(columnOf(owner, key))} = resolved.id
-    from resolved where ${owner.id} = resolved.record_id`;
-}
-
-function fillUsers(): SQL {
-  return compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
-    from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
 }

@@ -3,9 +3,11 @@ import { type SQL, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import { ask, onPage, type Question } from "../../report/ask.ts";
 import {
+  type Places,
   readSqlFile,
   runText,
   type TransactionSql,
+  template,
   type WrittenStatement,
 } from "../../store/connection/sql.ts";
 
@@ -16,9 +18,6 @@ export type Row = Readonly<Record<string, unknown>>;
 export interface Asks<R> extends Question {
   readonly row?: R;
 }
-
-/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined or false for nothing. */
-type Places = Readonly<Record<string, unknown>>;
 
 /**
  * The SQL of a file in the folder `sql` beside the code at `url`. The lines of the file that end with `-- on the page` are what only the
@@ -31,19 +30,10 @@ export function piece(name: string, url: string): (places?: Places) => SQL {
     .split("\n");
   const parts = lines.map((line, place) => {
     const [text = "", mark] = `${place > 0 ? "\n" : ""}${line}`.split(/ -- on the page$()/);
-    return { isOfPage: mark !== undefined, pieces: text.split(/(?<!:):([a-z]\w*)/) };
+    return { isOfPage: mark !== undefined, write: template(text) };
   });
-  return (places = {}) => {
-    const written = parts.map(({ isOfPage, pieces }) => {
-      const line = pieces.map((text, place) => {
-        if (place % 2 === 0) return sql.raw(text);
-        if (!(text in places)) throw new Error(`${name}.sql: nothing stands for :${text}`);
-        return sql`${places[text] === false ? undefined : places[text]}`;
-      });
-      return isOfPage ? onPage`${sql.join(line)}` : sql.join(line);
-    });
-    return sql.join(written);
-  };
+  return (places) =>
+    sql.join(parts.map(({ isOfPage, write }) => (isOfPage ? onPage`${write(places)}` : write(places))));
 }
 
 /** The same as a question, whose rows are what the author says they are. */

@@ -5,6 +5,7 @@ import type { SQL } from "drizzle-orm";
 import {
   abortable,
   compose,
+  piece,
   runStatement,
   type Sql,
   type TransactionSql,
@@ -14,19 +15,13 @@ import { type DuckDb, literal, openDuckDb } from "../export/parquet.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { addLogFiles, isIntact, type LogFile, monthOf, type WrittenPart } from "./log-folder.ts";
 
+const STORED_LOGS = piece("stored_logs", import.meta.url);
+
 /**
  * The logs of builds that have ended and say something: `build`, its `log`, the `month` of the build's date, and the `bytes` of
  * the texts. That of a build that goes on may still grow.
  */
-export const storedLogs = (sourceTimezone: string): SQL => compose`
-  mirror.build_logs as log
-  join mirror.builds as build on build.id = log.build_id
-  join sync.build_states as known on known.state = sync.state_word(build.state) and known.is_final
-  cross join lateral (
-    select coalesce(to_char((build.date at time zone ${sourceTimezone}::text) at time zone 'UTC', 'YYYY-MM'), 'undated') as month,
-      (coalesce(octet_length(log.output), 0) + coalesce(octet_length(log.error), 0)
-        + coalesce(octet_length(log.setup), 0) + coalesce(octet_length(log.setup_error), 0))::float8 as bytes
-  ) as fact`;
+export const storedLogs = (sourceTimezone: string): SQL => STORED_LOGS({ sourceTimezone });
 
 export const HAS_TEXT: SQL = compose`bytes > 0`;
 

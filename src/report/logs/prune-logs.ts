@@ -1,9 +1,12 @@
 import { resolve } from "node:path";
-import { abortable, compose, runStatement, type Sql } from "../../store/connection/sql.ts";
+import { abortable, compose, piece, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { openDuckDb } from "../export/parquet.ts";
-import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs, TEXTS } from "./export-logs.ts";
+import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs } from "./export-logs.ts";
 import { isIntact, type LogFile, monthOf, readLogFolder } from "./log-folder.ts";
+
+const HELD_LOGS = piece("held_logs", import.meta.url);
+const REMOVE_LOGS = piece("remove_logs", import.meta.url);
 
 interface LogPruneOptions {
   sql: Sql;
@@ -81,38 +84,18 @@ async function countOld(options: LogPruneOptions): Promise<Map<string, number>> 
 
 /** Removes those of the logs of a file that are old, and the same in the mirror. A log that is being written stays. */
 async function remove(options: LogPruneOptions, folder: string, file: LogFile, logs: readonly LogKey[]) {
-  const ids = compose.param(logs.map(({ build_id }) => build_id));
-  const hashes = compose.param(logs.map(({ sha256 }) => sha256));
-  const sizes = TEXTS.map((text) => compose`coalesce(pg_column_size(log.${compose.identifier(text)}), 0)`);
-  const size = compose.join(sizes, compose` + `);
-  const lock = options.isDry ? undefined : compose`for update of log skip locked`;
-  // With `offset 0` each log is looked up by itself. Else Postgres would read the texts of all logs.
-  const held = compose`
-    select held.sha256, log.* from unnest(${ids}::text[], ${hashes}::text[]) as held (build_id, sha256)
-    cross join lateral (
-      select log.build_id, not build.success as is_failed, (${size})::float8 as size
-      from ${storedLogs(options.sourceTimezone)}
-      where log.build_id = held.build_id and ${isOld(options)} and month = ${monthOf(file) ?? ""}
-        and ${LOG_HASH} = decode(held.sha256, 'hex')
-      offset 0 ${lock}
-    ) as log`;
+  const held = HELD_LOGS({
+    ids: compose.param(logs.map(({ build_id }) => build_id)),
+    hashes: compose.param(logs.map(({ sha256 }) => sha256)),
+    storedLogs: storedLogs(options.sourceTimezone),
+    isOld: isOld(options),
+    month: monthOf(file) ?? "",
+    logHash: LOG_HASH,
+    lock: !options.isDry && compose`for update of log skip locked`,
+  });
   const statement = options.isDry
     ? compose`select count(*)::float8 as removed, coalesce(sum(size), 0) as bytes from (${held}) as held`
-    : compose`
-        with held as materialized (${held}), gone as (
-          delete from mirror.build_logs as log using held where log.build_id = held.build_id
-          returning log.build_id, held.sha256, held.size,
-            case when held.is_failed then rollup.error_line(log.error, log.setup_error, log.output, log.setup) end as error_line
-        ), file as (
-          insert into mirror.log_files (sha256, folder, path)
-          select decode(${file.sha256}, 'hex'), ${folder}, ${file.path} where exists (select from gone)
-          on conflict (sha256) do update set folder = excluded.folder, path = excluded.path
-          returning id
-        ), noted as (
-          insert into mirror.archived_logs (build_id, file_id, hash, error_line, removed_at)
-          select gone.build_id, file.id, decode(gone.sha256, 'hex'), gone.error_line, now() from gone, file
-        )
-        select count(*)::float8 as removed, coalesce(sum(size), 0) as bytes from gone`;
+    : REMOVE_LOGS({ held, sha256: file.sha256, folder, path: file.path });
   const counted = runStatement<{ removed: number; bytes: number }>(options.sql, statement);
   const [row] = await abortable(counted, options.signal);
   return row ?? { removed: 0, bytes: 0 };

@@ -1,5 +1,5 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the records that changed. */
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { readSqlFile, type TransactionSql } from "../../store/connection/sql.ts";
 import { KEY_OF_SERIES, list, type StoredAnswer, same } from "../declare-relation.ts";
 import { ANSWERS, BUILD_FACTS, DATES, STORED_DIMENSIONS } from "../stored/answers.ts";
 
@@ -100,14 +100,11 @@ async function computeParts(run: Run, answer: StoredAnswer): Promise<void> {
 // The statements that find which facts of builds changed hand on temporary tables: `touched` (records that may have
 // changed), `changed` (facts that did) and `affected` (the parts of other answers that hang on these facts).
 
-/**
- * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that
- * commits later stay for the next refresh.
- */
-const TAKE_TOUCHED = `
-  create temporary table touched on commit drop as
-  with taken as (delete from sync.touched_records returning resource, record_id)
-  select distinct resource, record_id as id from taken`;
+const read = (name: string): string => readSqlFile(new URL(`sql/${name}.sql`, import.meta.url));
+
+const TAKE_TOUCHED = read("take_touched");
+const FIND_AFFECTED = read("find_affected");
+const FIND_DAYS_BEYOND = read("find_days_beyond");
 
 const touchBuilds = (from: string): string => `
   insert into touched select 'build', build_id from ${from} except select resource, id from touched`;
@@ -143,25 +140,6 @@ const FIND_CHANGED = `
   left join fresh on fresh.build_id = touched.id
   left join ${BUILD_FACTS.table} as stored on stored.build_id = touched.id
   where resource = 'build' and (${list(BUILD_FACTS.columns, "stored")}) is distinct from (${list(BUILD_FACTS.columns, "fresh")})`;
-
-const FIND_AFFECTED = `
-  create temporary table affected on commit drop as
-  select distinct place.*
-  from changed cross join lateral (values
-    (${list(PLACES.map((column) => `changed.${column}`))}),
-    (${list(PLACES.map((column) => `old_${column}`))})
-  ) as place (project_id, version_id, type, reference, triggered_at, day, error_fingerprint)`;
-
-/**
- * A row where the calendar may get other days: its days from the first build to the end of next year have no gap, so
- * only builds at its first day, or outside of it, change it.
- */
-const FIND_DAYS_BEYOND = `
-  select from affected
-  where day is not null and (day between
-    (select min(day) + 1 from report.dim_dates where day >= '2000-01-01')
-    and make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)) is not true
-  limit 1`;
 
 /** When more builds changed than this, and more than this share of them, it costs less to compute all answers. */
 const FEW = 1000;

@@ -1,5 +1,4 @@
-import { integer } from "drizzle-orm/pg-core";
-import { moment, rollup } from "../../store/schema/columns.ts";
+import { amount, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
@@ -18,8 +17,8 @@ import {
 /** The builds that were open at the start of an hour; hours without any have no row. */
 export const backlog = rollup.table("backlog", {
   hour: moment().primaryKey(),
-  open_min: integer().notNull(),
-  open_max: integer().notNull(),
+  open_min: amount(),
+  open_max: amount(),
 });
 
 export const BUILD_RELATIONS = {

@@ -1,5 +1,5 @@
-import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { idText, moment, rollup } from "../../store/schema/columns.ts";
+import { boolean, doublePrecision, primaryKey, text } from "drizzle-orm/pg-core";
+import { amount, idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
@@ -15,12 +15,12 @@ import {
 /** Hours in which eight projects or more had a build that finished. */
 export const hours = rollup.table("hours", {
   hour: moment().primaryKey(),
-  projects: integer().notNull(),
-  projects_failing: integer().notNull(),
+  projects: amount(),
+  projects_failing: amount(),
   projects_expected: doublePrecision().notNull(),
   probability: doublePrecision().notNull(),
-  builds: integer().notNull(),
-  failed: integer().notNull(),
+  builds: amount(),
+  failed: amount(),
 });
 
 /** The lengths of streaks of failures: for each choice of project, type and month, and for all of them. */
@@ -34,8 +34,8 @@ export const recoveryTimes = rollup.table(
     project_id: idText().notNull(),
     type: text().notNull(),
     month: text().notNull(),
-    streaks: integer().notNull(),
-    recovered: integer().notNull(),
+    streaks: amount(),
+    recovered: amount(),
     median_hours: doublePrecision(),
     p25_hours: doublePrecision(),
     p75_hours: doublePrecision(),

@@ -4,25 +4,25 @@
  */
 import { sql } from "drizzle-orm";
 import { boolean, date, doublePrecision, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bytea, idText, moment, rollup } from "../../store/schema/columns.ts";
+import { amount, bytea, idText, moment, rollup } from "../../store/schema/columns.ts";
 import { dimDates, dimProjects, dimVersions } from "../../store/schema/report.ts";
 import {
   affected,
   KEY_OF_SERIES,
   list,
   type Parts,
+  partsOf,
   type StoredAnswer,
-  same,
   stored,
   touched,
 } from "../declare-relation.ts";
 import { DICTIONARY } from "../dictionary.ts";
 
 const counts = () => ({
-  builds: integer().notNull(),
-  finished: integer().notNull(),
-  succeeded: integer().notNull(),
-  failed: integer().notNull(),
+  builds: amount(),
+  finished: amount(),
+  succeeded: amount(),
+  failed: amount(),
 });
 
 /** One row for each build: the content of `report.fact_builds`, without names. */
@@ -114,9 +114,9 @@ export const projectDays = rollup.table(
     project_id: idText().notNull(),
     day: date({ mode: "string" }).notNull(),
     ...counts(),
-    unsettled: integer().notNull(),
-    stuck: integer().notNull().default(0),
-    cancelled: integer().notNull().default(0),
+    unsettled: amount(),
+    stuck: amount().default(0),
+    cancelled: amount().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.project_id, table.day] }),
@@ -127,11 +127,11 @@ export const projectDays = rollup.table(
 export const days = rollup.table("days", {
   day: date({ mode: "string" }).primaryKey(),
   ...counts(),
-  unsettled: integer().notNull(),
-  projects: integer().notNull(),
+  unsettled: amount(),
+  projects: amount(),
   success_rate_project_mean: doublePrecision(),
   /** Builds that finished, whatever their result. The percentiles are those of their times. */
-  measured: integer().notNull(),
+  measured: amount(),
   /** Bounds, in seconds. */
   p50_s_min: doublePrecision(),
   p50_s_max: doublePrecision(),
@@ -139,8 +139,8 @@ export const days = rollup.table("days", {
   p90_s_max: doublePrecision(),
   p95_s_min: doublePrecision(),
   p95_s_max: doublePrecision(),
-  stuck: integer().notNull().default(0),
-  cancelled: integer().notNull().default(0),
+  stuck: amount().default(0),
+  cancelled: amount().default(0),
 });
 
 /** One row for each series: project, version, type, and what names an unknown one. */
@@ -154,11 +154,11 @@ export const series = rollup.table(
     first_triggered_at: moment(),
     last_triggered_at: moment(),
     /** Counts over its last 20 finished builds. */
-    recent_finished: integer().notNull(),
-    recent_succeeded: integer().notNull(),
-    recent_flips: integer().notNull(),
+    recent_finished: amount(),
+    recent_succeeded: amount(),
+    recent_flips: amount(),
     reference: text().notNull().default(""),
-    cancelled: integer().notNull().default(0),
+    cancelled: amount().default(0),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.version_id, table.type, table.reference] })],
 );
@@ -179,7 +179,7 @@ export const streaks = rollup.table(
     recovered_at: moment(),
     recovered_after: moment(),
     recovered_before: moment(),
-    failures: integer().notNull(),
+    failures: amount(),
     broke_at: moment(),
     failed_after: moment(),
     failed_before: moment(),
@@ -201,24 +201,8 @@ export const streaks = rollup.table(
   ],
 );
 
-/**
- * The end of a series, from the last success before the first change on: no streak goes over a success. Without
- * one the part is all of the series.
- */
 const ENDS: Parts = {
-  query: `
-    select ${list(KEY_OF_SERIES, "series")}, success.triggered_at as since, success.build_id as success_id
-    from (
-      select ${list(KEY_OF_SERIES)}, min(coalesce(triggered_at, '-infinity')) as first_at
-      from affected where project_id is not null group by ${list(KEY_OF_SERIES)}
-    ) as series
-    left join lateral (
-      select triggered_at, build_id from rollup.builds as build
-      where ${same(KEY_OF_SERIES, "build", "series")}
-        and succeeded = 1 and triggered_at < first_at
-      order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit 1
-    ) as success on true`,
-  scope: KEY_OF_SERIES,
+  ...partsOf("series_ends", KEY_OF_SERIES),
   rows: `
     select ${list(KEY_OF_SERIES, "part")}, streak.*
     from rollup.streaks_of(${list(KEY_OF_SERIES, "part")}, part.since) as streak`,
@@ -235,9 +219,9 @@ export const errors = rollup.table(
   {
     error_class: text().notNull(),
     error_fingerprint: text().notNull(),
-    failures: integer().notNull(),
+    failures: amount(),
     /** 1; 0 for builds without a project. */
-    projects: integer().notNull(),
+    projects: amount(),
     first_triggered_at: moment(),
     last_triggered_at: moment(),
     last_build_id: idText().notNull(),
@@ -253,22 +237,10 @@ export const errors = rollup.table(
   ],
 );
 
-/** A version is main by what its project says. The projects are up to date before it. */
-const VERSIONS: Parts = {
-  query: `
-    select id as version_id from touched where resource = 'version'
-    union
-    select version.version_id from touched
-    join report.dim_projects as project on project.project_id = touched.id
-    join report.dim_versions as version on version.project_id = touched.id
-    where resource = 'project' and version.is_main <> rollup.is_main(version.version_slug, coalesce(project.default_version, ''))`,
-  scope: ["version_id"],
-};
-
 /** Records and days by themselves. Each list, and each answer in it, comes after those that it is computed from. */
 export const STORED_DIMENSIONS: readonly StoredAnswer[] = [
   stored(dimProjects, touched("project")),
-  stored(dimVersions, VERSIONS),
+  stored(dimVersions, partsOf("touched_versions", ["version_id"])),
 ];
 
 export const DATES = stored(dimDates);

@@ -234,6 +234,30 @@ export function statement<Row extends postgres.MaybeRow = postgres.Row>(
   };
 }
 
+/** Stands in the place of a `:name`: a value, or a piece of SQL; undefined or false for nothing. */
+export type Places = Readonly<Record<string, unknown>>;
+
+/**
+ * A text with `:name` for each place, as SQL that is composed anew for the places of each call. Throws where a place is not named: a
+ * filter that is misspelt would be none.
+ */
+export function template(text: string): (places?: Places) => SQL {
+  const parts = text.split(/(?<!:):([a-z]\w*)/);
+  return (places = {}) =>
+    compose.join(
+      parts.map((part, at) => {
+        if (at % 2 === 0) return compose.raw(part);
+        if (!(part in places)) throw new Error(`nothing stands for :${part}`);
+        return compose`${places[part] === false ? undefined : places[part]}`;
+      }),
+    );
+}
+
+/** The file of a statement, as `statement` finds it, for one that has other tables or conditions from call to call. */
+export function piece(name: string, url: string): (places?: Places) => SQL {
+  return template(readWithParts(new URL(`sql/${name}.sql`, url)));
+}
+
 function readWithParts(place: URL): string {
   return readSqlFile(place).replace(
     /\((\w+\.sql)\)/g,

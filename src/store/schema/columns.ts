@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { bigint, customType, jsonb, pgSchema, timestamp } from "drizzle-orm/pg-core";
+import { bigint, customType, integer, jsonb, pgSchema, timestamp } from "drizzle-orm/pg-core";
 
 // The migrations say what each table and column means (`comment on`). A comment here says why it is so.
 
@@ -33,7 +33,14 @@ export const now = sql`now()`;
 /** Up to 2^53: a count, or the number of a run. */
 export const wholeNumber = () => bigint({ mode: "number" });
 
-const runNumber = () => wholeNumber().notNull().default(0);
+/** A number that a row has from its begin: how many, or 0. */
+export const count = () => wholeNumber().notNull().default(0);
+
+/** A small number that a row always has. */
+export const amount = () => integer().notNull();
+
+/** The number of a run that a row always names. */
+export const runId = () => wholeNumber().notNull();
 
 /** Data of a record that has no column (`docs/tables.md`, "On every mirrored table"). */
 export interface Extra {
@@ -54,7 +61,7 @@ export const bookkeeping = () => ({
   /** The first 16 bytes of the SHA-256 of the record as sent, without regard to key order. Equal hashes mean equal records. */
   record_hash: bytea().notNull(),
   /** The run that added the row. Runs show the order of events, because a clock may be wrong. */
-  first_seen_run_id: runNumber(),
+  first_seen_run_id: count(),
   /** The run that wrote `changed_at`. */
-  changed_run_id: runNumber(),
+  changed_run_id: count(),
 });

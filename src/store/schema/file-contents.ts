@@ -1,5 +1,5 @@
 import { customType, index, integer, jsonb, primaryKey, smallint, text } from "drizzle-orm/pg-core";
-import { bytea, idText, mirror, moment, wholeNumber } from "./columns.ts";
+import { bytea, idText, mirror, moment, runId } from "./columns.ts";
 import { files, projects } from "./records.ts";
 
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
@@ -39,8 +39,8 @@ export const fileContents = mirror.table(
     last_modified: text(),
     fetched_at: moment(),
     asked_at: moment().notNull(),
-    asked_run_id: wholeNumber().notNull(),
-    changed_run_id: wholeNumber().notNull(),
+    asked_run_id: runId(),
+    changed_run_id: runId(),
     content_hash: bytea(),
     title_key: text(),
     title_search: tsvector(),

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { BuildStage, StateSource } from "../../resources/build-states.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { idText, mirror, moment, sync, wholeNumber } from "./columns.ts";
+import { idText, mirror, moment, runId, sync, wholeNumber } from "./columns.ts";
 import { builds } from "./records.ts";
 
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */
@@ -24,7 +24,7 @@ const transitionColumns = () => ({
   not_before: moment().notNull(),
   not_after: moment().notNull(),
   anomaly: text(),
-  run_id: wholeNumber().notNull(),
+  run_id: runId(),
   request: text(),
   asked_at: moment(),
   rule: text().$type<BoundRule>(),
@@ -79,7 +79,7 @@ export const openBuilds = sync.table("open_builds", {
   since: moment().notNull(),
   /** The next state was entered later. */
   seen_at: moment().notNull(),
-  run_id: wholeNumber().notNull(),
+  run_id: runId(),
   request: text(),
   asked_at: moment(),
   vanished_at: moment(),
@@ -92,7 +92,7 @@ export const changes = mirror.table(
     id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     observed_at: moment().notNull(),
     kind: text().$type<"updated" | "deleted" | "restored">().notNull(),
     before: jsonb(),

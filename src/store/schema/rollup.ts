@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
-import { moment, rollup, wholeNumber } from "./columns.ts";
+import { count, moment, rollup, runId, wholeNumber } from "./columns.ts";
 
 /**
  * With which settings, and up to when, the answers of `src/report/stored` were computed. The columns that begin with `dear_` are those
@@ -17,7 +17,7 @@ export const state = rollup.table(
     /** One hash of the definitions that computed the answers. When it changes, everything is computed again. */
     definition: text().notNull(),
     /** The answers include everything that the runs up to this one saw. */
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     /** Everything that happened upstream before this moment has been read. Null until a whole walk of the builds has ended. */
     covered_through: moment(),
     refreshed_at: moment().notNull(),
@@ -33,7 +33,7 @@ export const state = rollup.table(
     /** When every fact was last compared with its build, or computed. */
     checked_at: moment(),
     /** Facts that the last comparison found wrong, and computed again. */
-    facts_repaired: wholeNumber().notNull().default(0),
+    facts_repaired: count(),
   },
   (table) => [check("state_has_one_row", sql`${table.id} = 1`)],
 );

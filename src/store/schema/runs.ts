@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, moment, now, sync, wholeNumber } from "./columns.ts";
+import { bytea, count, idText, moment, now, runId, sync, wholeNumber } from "./columns.ts";
 
 /** The part of the lists that a sync reads. */
 export type SyncKind = "full" | "incremental";
@@ -43,12 +43,12 @@ export const runs = sync.table(
     host: text().notNull(),
     /** The term of the lease `run` under which it may write. */
     term: wholeNumber(),
-    requests: wholeNumber().notNull().default(0),
-    bytes: wholeNumber().notNull().default(0),
-    replaced_nul: wholeNumber().notNull().default(0),
-    references_resolved: wholeNumber().notNull().default(0),
-    references_unresolved: wholeNumber().notNull().default(0),
-    transitions: wholeNumber().notNull().default(0),
+    requests: count(),
+    bytes: count(),
+    replaced_nul: count(),
+    references_resolved: count(),
+    references_unresolved: count(),
+    transitions: count(),
     error: text(),
     unfinished: jsonb().$type<Unfinished>(),
     /** Troubles that did not make the run fail, a sentence each. */
@@ -84,13 +84,13 @@ export const walks = sync.table(
     started_at: moment().notNull(),
     finished_at: moment(),
     pages: integer().notNull().default(0),
-    records: wholeNumber().notNull().default(0),
-    inserted: wholeNumber().notNull().default(0),
-    updated: wholeNumber().notNull().default(0),
-    unchanged: wholeNumber().notNull().default(0),
-    deleted: wholeNumber().notNull().default(0),
-    restored: wholeNumber().notNull().default(0),
-    quarantined: wholeNumber().notNull().default(0),
+    records: count(),
+    inserted: count(),
+    updated: count(),
+    unchanged: count(),
+    deleted: count(),
+    restored: count(),
+    quarantined: count(),
     total_count: wholeNumber(),
     began_run_id: wholeNumber(),
     unstored: wholeNumber(),
@@ -154,7 +154,7 @@ export const pages = sync.table(
     meta: jsonb().notNull(),
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     normalizer_version: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
@@ -164,7 +164,7 @@ export const quarantine = sync.table(
   "quarantine",
   {
     id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     resource: text().$type<Resource>().notNull(),
     record_id: text(),
     reason: text().notNull(),
@@ -209,7 +209,7 @@ export const missingRecords = sync.table(
   {
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     noticed_at: moment().notNull(),
     asked_at: moment(),
     found_at: moment(),
@@ -230,7 +230,7 @@ export const upstreamSchemas = sync.table(
     body_hash: bytea().notNull(),
     body: jsonb().notNull(),
     first_seen_at: moment().notNull(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     asked_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
@@ -262,7 +262,7 @@ export const drift = sync.table(
   "drift",
   {
     id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
-    run_id: wholeNumber().notNull(),
+    run_id: runId(),
     resource: text().notNull(),
     field: text().notNull(),
     kind: text().$type<"appeared" | "vanished" | "type_changed" | "unsteady">().notNull(),
@@ -280,8 +280,8 @@ export const prunings = sync.table("prunings", {
   id: wholeNumber().primaryKey().generatedAlwaysAsIdentity(),
   horizon: moment().notNull(),
   pruned_at: moment().notNull(),
-  changes: wholeNumber().notNull().default(0),
-  runs: wholeNumber().notNull().default(0),
+  changes: count(),
+  runs: count(),
 });
 
 /** The views and functions of the reports (`src/report/functions`). `docmirror migrate` re-creates those that differ. */

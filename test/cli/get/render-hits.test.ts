@@ -53,7 +53,7 @@ flask    guide/a.html
     const names = { link: "http://x/", path: ["a"], project: ["pip"], title: ["One", "Two"], version: [] };
     const highlight = { content: ["<em>a</em> b", "c"], extra: {} };
     const hit = { fields: { ...names, extra: {} }, highlight, extra: {} };
-    const found = describeDocHits({ total: 57, max_score: 1, hits: [hit], extra: {} });
+    const found = describeDocHits({ total: 57, hits: [hit] });
     const text = renderHits(found, PLAIN);
     expect(text).toBe("title     path\nOne, Two  a\n    http://x/\n    *a* b\n    c\n\n1 of 57 hits\n");
   });

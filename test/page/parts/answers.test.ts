@@ -32,6 +32,6 @@ it("a question has values and pieces of SQL in its places, and the page alone ha
     "select to_char(a, 'HH24:MI')\nfrom report.runs\nwhere at > '2026-11-22'::timestamptz;\n",
   );
   expect(() => ask({ from: sql`report.runs`, now: "2026-11-22", mroe: sql` and true`, most: 5 })).toThrow(
-    "some.sql: nothing stands for :more",
+    "nothing stands for :more",
   );
 });
