@@ -269,10 +269,12 @@ function riseWords(
     const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
     return `${first.label} is on the rise: ${first.counts} of the finished builds in the ${lengthWords(days)} before${others}.`;
   }
-  return kind === undefined
-    ? "No kind and no line has a surely larger share of the builds than before."
-    : `“${kindLabel(kind.name)}” rose by more than chance, ${sharesWords(kind, { now: said.finished, before: said.finishedBefore })} of the finished builds, ` +
-        "but no single line of it did in several projects: so it has no one cause.";
+  if (kind === undefined) return "No kind and no line has a surely larger share of the builds than before.";
+  const shares = sharesWords(kind, { now: said.finished, before: said.finishedBefore });
+  return (
+    `“${kindLabel(kind.name)}” rose by more than chance, ${shares} of the finished builds, ` +
+    "but no single line of it did in several projects: so it has no one cause."
+  );
 }
 
 const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {

@@ -54,9 +54,7 @@ export function describeSizes(sizes: Sizes): string {
       : `; it ${growth < 0 ? "shrinks" : "grows"} by ${inMegabytes(Math.abs(growth))} a day`;
   const left = days_left === null ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
   const room = limit === null ? "" : ` of ${inMegabytes(limit)}`;
-  return (
-    `the database has ${database_bytes === null ? "unknown bytes" : inMegabytes(database_bytes)}${room} (${schemas.join(", ")}), of them ${inMegabytes(logs_bytes)} logs of builds` +
-    grows +
-    left
-  );
+  const all = database_bytes === null ? "unknown bytes" : inMegabytes(database_bytes);
+  const logs = `${inMegabytes(logs_bytes)} logs of builds`;
+  return `the database has ${all}${room} (${schemas.join(", ")}), of them ${logs}${grows}${left}`;
 }
