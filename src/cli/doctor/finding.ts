@@ -91,7 +91,14 @@ const RENEWED_BEFORE_MS = 14 * 86_400_000;
 /** Warns of a certificate that ends soon. Null where it does not, or there is none. `whose`: such as "the service's". */
 export function checkCertificate(whose: string, endsAt: Date | null, now: Date): Result | null {
   if (endsAt === null || endsAt.getTime() - now.getTime() > RENEWED_BEFORE_MS) return null;
-  const days = counted(Math.max(0, Math.floor((endsAt.getTime() - now.getTime()) / 86_400_000)), "day");
+  const leftMs = endsAt.getTime() - now.getTime();
+  if (leftMs <= 0) {
+    return warning(
+      `${whose} certificate ended at ${endsAt.toISOString()}`,
+      "its operator must renew it, or this machine's clock is ahead: set it by NTP",
+    );
+  }
+  const days = counted(Math.floor(leftMs / 86_400_000), "day");
   return warning(
     `${whose} certificate ends in ${days}, at ${endsAt.toISOString()}`,
     "its operator must renew it before: from then on every connection is refused",

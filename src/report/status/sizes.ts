@@ -25,6 +25,9 @@ export interface Sizes extends StoredSizes {
   days_left: number | null;
 }
 
+/** Nobody plans for what is further away, and the growth of a month says nothing of it. */
+const FAR_DAYS = 3650;
+
 const SIZES = statement<StoredSizes>("sizes", import.meta.url);
 
 export async function findSizes(tx: TransactionSql, settings: LimitSettings): Promise<Sizes> {
@@ -52,7 +55,8 @@ export function describeSizes(sizes: Sizes): string {
     growth === null
       ? ""
       : `; it ${growth < 0 ? "shrinks" : "grows"} by ${inMegabytes(Math.abs(growth))} a day`;
-  const left = days_left === null ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
+  const isFar = days_left === null || days_left > FAR_DAYS;
+  const left = isFar ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
   const room = limit === null ? "" : ` of ${inMegabytes(limit)}`;
   const all = database_bytes === null ? "unknown bytes" : inMegabytes(database_bytes);
   const logs = `${inMegabytes(logs_bytes)} logs of builds`;

@@ -428,7 +428,14 @@ describe("checkCertificate", () => {
       finding: "the service's certificate ends in 6 days, at 2026-12-05T12:00:00.000Z",
       repair: expect.stringContaining("renew"),
     });
-    expect(check("2026-11-28T00:00:00Z")?.finding).toMatch(/ in 0 days/);
+    expect(check("2026-11-29T10:00:00Z")?.finding).toMatch(/ends in 0 days/);
+  });
+
+  it("says when one has ended", () => {
+    expect(check("2026-11-28T00:00:00Z")).toMatchObject({
+      status: "warning",
+      finding: "the service's certificate ended at 2026-11-28T00:00:00.000Z",
+    });
   });
 });
 

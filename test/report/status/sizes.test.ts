@@ -51,6 +51,8 @@ describe("the size of a mirror", () => {
     expect(describeSizes(sizes)).toMatch(
       /^the database has [\d.]+ MB of [\d.]+ MB \(sync .*\), of them [\d.]+ MB logs of builds; it grows by 2\.0 MB a day, and is full in 1[45] days$/,
     );
+    const far = await read({ databaseLimitBytes: bytes + 100_000 * MB });
+    expect(describeSizes(far)).toMatch(/; it grows by 2\.0 MB a day$/);
     expect((await read({ databaseLimitBytes: 1 })).days_left).toBe(0);
     await mirror.sql`update sync.runs set database_bytes = 2 * ${bytes}::bigint - database_bytes`;
     const shrinking = await read({ databaseLimitBytes: bytes + 30 * MB });
@@ -86,6 +88,17 @@ describe("the size of a mirror", () => {
       holder.begin(async (tx) => {
         await tx`lock table mirror.build_logs in access exclusive mode`;
         expect(await read()).toMatchObject({ logs_bytes: 0, database_bytes: expect.any(Number) });
+      }),
+    );
+  });
+
+  it("does not mind a table of another database, where copies have the same numbers", async () => {
+    const { logs_bytes } = await read();
+    await using copy = await createTestDatabase();
+    await withTestSql(copy.url, (holder) =>
+      holder.begin(async (tx) => {
+        await tx`lock table mirror.build_logs in access exclusive mode`;
+        expect((await read()).logs_bytes).toBe(logs_bytes);
       }),
     );
   });

@@ -3,7 +3,10 @@ with relation as (
   from pg_class join pg_namespace on pg_namespace.oid = relnamespace
   where nspname in ('mirror', 'sync', 'report', 'rollup') and relkind in ('r', 'm')
     -- To ask for the size of a table that is written anew would be to wait for that.
-    and not exists (select from pg_locks where relation = pg_class.oid and mode = 'AccessExclusiveLock')
+    and not exists (
+      select from pg_locks join pg_database on pg_database.oid = pg_locks.database
+      where datname = current_database() and relation = pg_class.oid and mode = 'AccessExclusiveLock'
+    )
 ),
 night as (
   select database_bytes as bytes, extract(epoch from finished_at)::float8 / 86400 as day from sync.runs
