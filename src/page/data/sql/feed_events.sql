@@ -37,6 +37,7 @@ from (
      select earlier.failed
      from report.fact_builds as earlier
      where (earlier.project_id, earlier.version_id, earlier.type) = (streak.project_id, streak.version_id, streak.type)
+       and earlier.reference is not distinct from streak.reference
        and earlier.succeeded is not null and earlier.triggered_at < streak.triggered_at
      order by earlier.triggered_at desc limit 1
    ) as before on true
