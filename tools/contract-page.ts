@@ -78,8 +78,13 @@ export const STATUS: StatusDocument = {
   },
   jobs: [
     {
-      ...{ job: "backup", good_at: "…Z", what: "/backups/docmirror-….backup", bytes: 0 },
-      ...{ failed_at: null, error: null, failures: 0 },
+      job: "backup",
+      good_at: "…Z",
+      what: "/backups/docmirror-….backup",
+      bytes: 0,
+      failed_at: null,
+      error: null,
+      failures: 0,
     },
   ],
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
@@ -93,7 +98,9 @@ export const STATUS: StatusDocument = {
   dates_in_change: null,
   dropped_lists: [],
   checked: {
-    ...{ nights: 30, checked: 600, equal: 599 },
+    nights: 30,
+    checked: 600,
+    equal: 599,
     wrong: [{ resource: "build", id: "4711", fields: ["success"], fault: "success" }],
     denied: [],
   },

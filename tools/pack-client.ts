@@ -26,7 +26,11 @@ try {
   // The other pages stay behind.
   writeFileSync(join(folder, "README.md"), page.replace(/\[([^\]]*)\]\([a-z]+\.md\)/g, "$1"));
   const manifest = {
-    ...{ name: "docmirror-client", version, license, type, engines },
+    name: "docmirror-client",
+    version,
+    license,
+    type,
+    engines,
     description: "A documentation hosting service's public v1 API as typed functions.",
     exports: { ".": exports["./client"] },
     dependencies: { "p-queue": dependencies["p-queue"], undici: dependencies.undici },

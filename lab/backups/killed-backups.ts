@@ -67,8 +67,12 @@ export async function killBackups(options: KilledBackupsOptions): Promise<Killed
   const backUp = (data: string, to: string) => start(data, "backup", to, "--json");
   const restore = (data: string) => start(data, "restore", file, "--json");
   const found: KilledBackups = {
-    ...{ rows: 0, bytes: 0, late: 0, faults: [] },
-    ...{ backup: { seconds: 0, peakMb: 0 }, restore: { seconds: 0, peakMb: 0 } },
+    rows: 0,
+    bytes: 0,
+    late: 0,
+    faults: [],
+    backup: { seconds: 0, peakMb: 0 },
+    restore: { seconds: 0, peakMb: 0 },
   };
 
   /** Restores where a restore may have ended, and compares each row that is there with the file. */

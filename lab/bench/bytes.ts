@@ -39,7 +39,10 @@ try {
     const write = async (what: string, incremental: boolean) => {
       const from = performance.now();
       const { relations } = await exportReport({
-        ...{ sql, folder: join(folder, "export"), format: "parquet", incremental },
+        sql,
+        folder: join(folder, "export"),
+        format: "parquet",
+        incremental,
         signal: new AbortController().signal,
       });
       const { files = [], kept = 0 } = relations.fact_builds ?? {};

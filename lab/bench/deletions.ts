@@ -101,8 +101,16 @@ for (const [size, limit] of [
 const builds = Number(values.builds);
 const dataDir = await mkdtemp(join(tmpdir(), "docmirror-bench-deletions-"));
 const world = createWorld({
-  ...{ users: 20, projects: 50, versions: 200, files: 50, builds, outputBytes: 50 },
-  ...{ rates: QUIET, hiddenShare: 0, stuckShare: 0, clockSteps: false },
+  users: 20,
+  projects: 50,
+  versions: 200,
+  files: 50,
+  builds,
+  outputBytes: 50,
+  rates: QUIET,
+  hiddenShare: 0,
+  stuckShare: 0,
+  clockSteps: false,
 });
 const service = await startSimulation({ world });
 const database = await openEmbedded({ dataDir, log: silentLog });

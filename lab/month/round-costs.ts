@@ -94,7 +94,11 @@ export async function measureRounds(options: CostOptions): Promise<HourCost[]> {
 async function createHungWorld({ count, youngestMs, oldestMs }: HungBuilds): Promise<World> {
   const world = createWorld({
     startAt: new Date(BEGIN.getTime() - oldestMs - DAY_MS),
-    ...{ users: 5, projects: 10, versions: 20, files: 5, builds: count === 0 ? FINISHED : 0 },
+    users: 5,
+    projects: 10,
+    versions: 20,
+    files: 5,
+    builds: count === 0 ? FINISHED : 0,
     outputBytes: 40,
     oddTexts: false,
     clockSteps: false,

@@ -72,16 +72,14 @@ print(
 );
 
 const world = createWorld({
-  ...{
-    seed,
-    users: 60,
-    projects: 60,
-    versions: 150,
-    files: 80,
-    builds: 400,
-    outputBytes: 300,
-    oddTexts: false,
-  },
+  seed,
+  users: 60,
+  projects: 60,
+  versions: 150,
+  files: 80,
+  builds: 400,
+  outputBytes: 300,
+  oddTexts: false,
   startAt: new Date(timeline.fromMs),
   stuckShare: 0.01,
   closeStuckAfterMs: 26 * HOUR_MS,
@@ -114,7 +112,10 @@ const workers = createWorkers(places, {
 const rules = readRules();
 const samples = join(folder, "samples.txt");
 const stage: Stage = {
-  ...{ timeline, workers, service, receiver },
+  timeline,
+  workers,
+  service,
+  receiver,
   async leader() {
     for (let tries = 0; tries < 1200; tries++) {
       const [row] = await withSql(
@@ -205,7 +206,9 @@ async function judgeAlerts(): Promise<void> {
   }
   const toMs = timeline.at(days, 0) - HOUR_MS;
   const firings = await findFirings(samples, rules, {
-    ...{ fromMs: timeline.fromMs, toMs, folder },
+    fromMs: timeline.fromMs,
+    toMs,
+    folder,
     port: await freePort(),
   });
   const dayOf = (atMs: number) => ((atMs - timeline.fromMs) / DAY_MS).toFixed(2);

@@ -193,22 +193,18 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
   await admin(`create database ${name} template ${server.template}`);
   const databaseUrl = replaceDatabase(server.adminUrl, name);
   const rates = {
-    ...{
-      builds: 200,
-      buildDeletions: 20,
-      projectChanges: 30,
-      hides: 2,
-      newProjects: 20,
-      projectDeletions: 3,
-    },
-    ...{
-      newUsers: 60,
-      userDeletions: 40,
-      newVersions: 80,
-      versionDeletions: 60,
-      newFiles: 120,
-      fileDeletions: 80,
-    },
+    builds: 200,
+    buildDeletions: 20,
+    projectChanges: 30,
+    hides: 2,
+    newProjects: 20,
+    projectDeletions: 3,
+    newUsers: 60,
+    userDeletions: 40,
+    newVersions: 80,
+    versionDeletions: 60,
+    newFiles: 120,
+    fileDeletions: 80,
   };
   // From today on, so that new builds are young to the watch; many hang for half a virtual day, or are deleted by then.
   const life = { startAt: new Date(), stuckShare: 0.2, closeStuckAfterMs: 43_200_000 };
@@ -246,7 +242,9 @@ async function soak(ties: NonNullable<WorldOptions["ties"]>, untilMs: number): P
         const isStopped = fate < 0.25;
         if (isStopped) found.stops += 1;
         const ended = run({
-          ...{ ...order, kind, ...trouble },
+          ...order,
+          kind,
+          ...trouble,
           ...(isStopped && { stopAfterMs: random.int(600) }),
         });
         const [{ summary }] = await Promise.all([
@@ -335,7 +333,11 @@ if (values.json) {
     notRetired,
     vanished,
     returned,
-    ...{ wrongClocks, robbedLocks, proxied, judged, missedWithoutOrder },
+    wrongClocks,
+    robbedLocks,
+    proxied,
+    judged,
+    missedWithoutOrder,
   };
   process.stdout.write(`${JSON.stringify({ ...report, differences, heap, resident, isGood })}\n`);
 } else {

@@ -64,7 +64,10 @@ async function run(order: RunOrder): Promise<Omit<RunReport, "heapMb" | "residen
       signal: stop.signal,
       clock: wrongClock(order),
       settings: {
-        ...{ replicaLagMs, pageSize, retries: 3, timeoutMs: 2000 },
+        replicaLagMs,
+        pageSize,
+        retries: 3,
+        timeoutMs: 2000,
         ...(maxDeleteRatio !== undefined && { maxDeleteRatio }),
         proxies: http ? { http, https: null, none: null } : undefined,
       },

@@ -63,14 +63,23 @@ const ask = <T extends object[]>(statement: string) =>
   withSql(servers.adminUrl(), CLIENT, async (sql) => [...(await sql.unsafe<T>(statement))]);
 
 const world = createWorld({
-  ...{ users: 60, projects: 40, versions: 200, files: 150, builds: 900, seed },
-  ...{ startAt: new Date(), outputBytes: 300, clockSteps: false },
+  users: 60,
+  projects: 40,
+  versions: 200,
+  files: 150,
+  builds: 900,
+  seed,
+  startAt: new Date(),
+  outputBytes: 300,
+  clockSteps: false,
   rates: { ...QUIET, builds: 1000, logins: 200, buildDeletions: 30, projectChanges: 60 },
 });
 const oddities = createFaults(random);
 oddities.share = 0.005;
 let simulation = await startSimulation({
-  ...{ world, speed: SPEED, latencyMs: 150 },
+  world,
+  speed: SPEED,
+  latencyMs: 150,
   intercept: oddities.intercept,
 });
 const service = ["--base-url", simulation.url, "--rate", "0", "--replica-lag", "0s"];

@@ -85,7 +85,11 @@ export function createWorld(options: WorldOptions = {}) {
     catalog: (): Catalog => catalog,
     /** For who must know what really happened, or changes a row by hand. `builds` says that one of them changed. */
     inner: {
-      ...{ ...parts, records, pages, deletions, advanceTo },
+      ...parts,
+      records,
+      pages,
+      deletions,
+      advanceTo,
       now: () => now,
       touchBuilds: () => void buildRevision++,
     },

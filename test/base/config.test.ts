@@ -36,9 +36,17 @@ function faultsOf(input: ConfigInput): string {
 describe("defaults", () => {
   it("are those that the product promises", () => {
     expect(load().config).toMatchObject({
-      ...{ timeoutMs: 30_000, retries: 5, ratePerSecond: 3, maxBodyBytes: 64 * 1024 * 1024 },
-      ...{ stuckAfterMs: 7_200_000, replicaLagMs: 600_000, staleAfterMs: 108_000_000, maxDeleteRatio: 0.05 },
-      ...{ content: false, contentBudgetMs: 1_800_000, httpPort: 8321 },
+      timeoutMs: 30_000,
+      retries: 5,
+      ratePerSecond: 3,
+      maxBodyBytes: 64 * 1024 * 1024,
+      stuckAfterMs: 7_200_000,
+      replicaLagMs: 600_000,
+      staleAfterMs: 108_000_000,
+      maxDeleteRatio: 0.05,
+      content: false,
+      contentBudgetMs: 1_800_000,
+      httpPort: 8321,
     });
     // All others are as they are declared: as they are written, or null.
     for (const key of SETTING_KEYS) {

@@ -34,7 +34,9 @@ describe("notify --test", () => {
     const lost = await runCli(["notify", "--test", "--json", "--verbose"], { env: webhookEnv(NOWHERE) });
     expect(lost.code).toBe(5);
     expect(JSON.parse(lost.stdout)).toMatchObject({
-      ...{ receiver: "http://127.0.0.1:1", delivered: false, status: null },
+      receiver: "http://127.0.0.1:1",
+      delivered: false,
+      status: null,
       error: "connect ECONNREFUSED 127.0.0.1:1",
     });
     for (const { stdout, stderr } of [refused, lost]) assertNoSecret("the command", stdout + stderr);
@@ -182,15 +184,16 @@ describe("worker", () => {
       const id = String(Number(newest.id) + added.length + 1);
       const at = new Date(Date.parse(`${newest.date}Z`) + (added.length + 1) * 1000);
       added.push({
-        ...{
-          ...newest,
-          id,
-          success,
-          date: at.toISOString().slice(0, -1),
-          resource_uri: `/api/v1/build/${id}/`,
-        },
-        ...{ state: "finished", type: "html", error: success ? "" : "fatal: no such branch" },
-        ...{ version: main.resource_uri, project: main.project.resource_uri },
+        ...newest,
+        id,
+        success,
+        date: at.toISOString().slice(0, -1),
+        resource_uri: `/api/v1/build/${id}/`,
+        state: "finished",
+        type: "html",
+        error: success ? "" : "fatal: no such branch",
+        version: main.resource_uri,
+        project: main.project.resource_uri,
       });
       return id;
     };

@@ -50,8 +50,14 @@ describe("docmirror sql", () => {
     );
     expect(JSON.parse(stdout).rows).toEqual([
       {
-        ...{ list: "[1,2]", object: '{"a":1}', number: 1.5, long: "12345678901234567890", none: "NaN" },
-        ...{ bytes: "\\x01ff", span: "01:00:00", nothing: null },
+        list: "[1,2]",
+        object: '{"a":1}',
+        number: 1.5,
+        long: "12345678901234567890",
+        none: "NaN",
+        bytes: "\\x01ff",
+        span: "01:00:00",
+        nothing: null,
       },
     ]);
     expect((await ask("select 1 as one where false", "--format", "csv")).stdout).toBe("one\r\n");

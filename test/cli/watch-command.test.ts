@@ -13,8 +13,15 @@ import { useDatabase } from "../support/use-database.ts";
 
 /** Builds are dated by the real time, as the program reads it. */
 const world = createWorld({
-  ...{ users: 3, projects: 4, versions: 6, files: 3, builds: 40, rates: QUIET },
-  ...{ startAt: new Date(), clockSteps: false, stuckShare: 0 },
+  users: 3,
+  projects: 4,
+  versions: 6,
+  files: 3,
+  builds: 40,
+  rates: QUIET,
+  startAt: new Date(),
+  clockSteps: false,
+  stuckShare: 0,
 });
 const EACH_SECOND = ["--watch-cron", "* * * * * *"];
 

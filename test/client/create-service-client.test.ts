@@ -23,7 +23,8 @@ async function start(script: Script, options: Partial<ServiceClientOptions> = {}
   const baseUrl = Object.assign(new URL(server.url), { username });
   const service = createServiceClient({ baseUrl, ...FAST, ...options });
   return {
-    ...{ server, service },
+    server,
+    service,
     async [Symbol.asyncDispose]() {
       await service.close();
       await server[Symbol.asyncDispose]();

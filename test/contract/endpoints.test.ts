@@ -24,7 +24,11 @@ interface Server {
 
 const BASE = "/old/docs";
 const world = createWorld({
-  ...{ users: 12, projects: 8, versions: 30, files: 40, builds: 60 },
+  users: 12,
+  projects: 8,
+  versions: 30,
+  files: 40,
+  builds: 60,
   rates: QUIET,
   basePath: BASE,
 });

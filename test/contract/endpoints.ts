@@ -105,7 +105,10 @@ const list = (resource: Resource): Endpoint => ({
   holds(body: { meta: Json; objects: Json[] }, { base, counts }) {
     holdsKeys(body, ["meta", "objects"]);
     expect(body.meta).toEqual({
-      ...{ limit: 5, offset: 0, previous: null, total_count: counts[resource] },
+      limit: 5,
+      offset: 0,
+      previous: null,
+      total_count: counts[resource],
       next: `${base}/api/v1/${resource}/?format=json&limit=5&offset=5`,
     });
     expect(body.objects).toHaveLength(5);
@@ -214,8 +217,11 @@ const schema: Endpoint = {
   ask: () => "/api/v1/build/schema/",
   holds(body: { fields: Record<string, Json> }) {
     expect(body).toMatchObject({
-      ...{ allowed_detail_http_methods: ["get"], allowed_list_http_methods: ["get"] },
-      ...{ default_format: JSON_TYPE, default_limit: 20, filtering: expect.any(Object) },
+      allowed_detail_http_methods: ["get"],
+      allowed_list_http_methods: ["get"],
+      default_format: JSON_TYPE,
+      default_limit: 20,
+      filtering: expect.any(Object),
     });
     holdsKeys(body.fields, ["id", ...Object.keys(DECLARATIONS.build.fields)]);
     for (const field of Object.values(body.fields))

@@ -320,12 +320,20 @@ async function withMirror({ world: options, env = {}, happen }: Cause): Promise<
   let answer: Answer = (_request, next) => next();
   await using service = await startService(world, { intercept: (request, next) => answer(request, next) });
   const all = {
-    ...{ DATABASE_URL: database.url, DOCMIRROR_BASE_URL: service.url, DOCMIRROR_RATE: "0", ...env },
-    ...{ DOCMIRROR_RETRIES: "0", DOCMIRROR_REPLICA_LAG: "0s" },
+    DATABASE_URL: database.url,
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_RATE: "0",
+    ...env,
+    DOCMIRROR_RETRIES: "0",
+    DOCMIRROR_REPLICA_LAG: "0s",
   };
   const start = (...args: string[]) => startCli(args, { env: all });
   return await happen({
-    ...{ world, folder: folder.path, start, databaseUrl: database.url, serviceUrl: service.url },
+    world,
+    folder: folder.path,
+    start,
+    databaseUrl: database.url,
+    serviceUrl: service.url,
     answer(how) {
       answer = how;
     },

@@ -134,11 +134,18 @@ describe("the package of dbt", { tags: ["long", "exhaustive"], timeout: RUN_MS }
   async function writeProfile(): Promise<void> {
     const outputs = {
       duckdb: {
-        ...{ type: "duckdb", path: join(folder, "lake.duckdb"), schema: "answers", threads: 1 },
+        type: "duckdb",
+        path: join(folder, "lake.duckdb"),
+        schema: "answers",
+        threads: 1,
         settings: { TimeZone: "UTC" },
       },
       spark: {
-        ...{ type: "spark", method: "session", host: "localhost", schema: "answers", threads: 1 },
+        type: "spark",
+        method: "session",
+        host: "localhost",
+        schema: "answers",
+        threads: 1,
         server_side_parameters: clusterConf(folder),
       },
     };
@@ -325,10 +332,16 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
     const given = [...["--no-use-colors", "--project-dir", PROJECT, "--profiles-dir", PROJECT]];
     const env = {
       ...process.env,
-      ...{ READER_HOST: hostname, READER_PORT: port, READER_DATABASE: pathname.slice(1), READER_NAME: role },
-      ...{ DBT_ENV_SECRET_READER_PASSWORD: password, READER_SSLMODE: "prefer" },
-      ...{ DBT_TARGET_PATH: folder.at("target"), DBT_LOG_PATH: folder.at("logs") },
-      ...{ DBT_SEND_ANONYMOUS_USAGE_STATS: "false", PYTHONDONTWRITEBYTECODE: "1" },
+      READER_HOST: hostname,
+      READER_PORT: port,
+      READER_DATABASE: pathname.slice(1),
+      READER_NAME: role,
+      DBT_ENV_SECRET_READER_PASSWORD: password,
+      READER_SSLMODE: "prefer",
+      DBT_TARGET_PATH: folder.at("target"),
+      DBT_LOG_PATH: folder.at("logs"),
+      DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
+      PYTHONDONTWRITEBYTECODE: "1",
     };
     const options = { cwd: folder.path, env, timeout: RUN_MS };
     return promisify(execFile)(join(bin, "dbt"), [...args, ...given], options).then(

@@ -71,7 +71,8 @@ const Project = z.strictObject({
   "macro-paths": z.tuple([z.literal("macros")]),
   vars: z.strictObject({ export_folder: z.string() }),
   models: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object(), files: z.object() }) }),
-  ...{ sources: Report, exposures: Report },
+  sources: Report,
+  exposures: Report,
   "require-dbt-version": z.string(),
 });
 

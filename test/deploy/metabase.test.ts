@@ -22,8 +22,12 @@ const questions = readdirSync(new URL("questions/", FOLDER))
 
 /** Values as people may give them, as texts: that is what Metabase sends unless it is told a variable's type. */
 const VALUES: Record<string, string> = {
-  ...{ since: "2020-01-01", until: "2999-12-31", project: "project-1" },
-  ...{ type: "html", outcome: "stuck", at_least: "2" },
+  since: "2020-01-01",
+  until: "2999-12-31",
+  project: "project-1",
+  type: "html",
+  outcome: "stuck",
+  at_least: "2",
 };
 /** With these nothing is left: a day far ahead or long ago, more builds than there are. Any other is a name of nothing. */
 const NONE: Record<string, string> = { until: "0001-01-01", since: "9999-01-01", at_least: "99999999" };

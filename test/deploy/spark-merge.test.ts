@@ -79,9 +79,14 @@ describe("merge.py", { tags: ["long", "exhaustive"] }, () => {
 
   function start(args: string[]) {
     const env = {
-      ...{ ...process.env, ...SHORT_LIVED_JAVA, PYTHONDONTWRITEBYTECODE: "1", PYTHONWARNINGS: "ignore" },
-      ...{ PYSPARK_PYTHON: python, SPARK_HOME: join(packages, "pyspark") },
-      ...{ SPARK_LOCAL_IP: "127.0.0.1", SPARK_CONF_DIR: folder },
+      ...process.env,
+      ...SHORT_LIVED_JAVA,
+      PYTHONDONTWRITEBYTECODE: "1",
+      PYTHONWARNINGS: "ignore",
+      PYSPARK_PYTHON: python,
+      SPARK_HOME: join(packages, "pyspark"),
+      SPARK_LOCAL_IP: "127.0.0.1",
+      SPARK_CONF_DIR: folder,
     };
     return spawn(python, ["-u", ...args], { detached: true, stdio: ["ignore", "pipe", "pipe"], env });
   }

@@ -95,8 +95,13 @@ describe("runs", () => {
       ["run.ended", "The retry of the quarantine (run 5) was interrupted: stopped by SIGTERM"],
     ]);
     expect(noted[1]?.data).toMatchObject({
-      ...{ run_id: 4, kind: "incremental", status: "partial", finished_at: "2026-03-10T12:00:00+00:00" },
-      ...{ error: null, warnings: ["paused"], more_warnings: 0 },
+      run_id: 4,
+      kind: "incremental",
+      status: "partial",
+      finished_at: "2026-03-10T12:00:00+00:00",
+      error: null,
+      warnings: ["paused"],
+      more_warnings: 0,
       lists: [{ resource: "build", walk: "not_whole", reason: "12 records are missing", records: 7 }],
     });
     expect(await look()).toEqual([]);
@@ -194,7 +199,9 @@ describe("lists", () => {
       type: "list.stale",
       data: {
         summary: "The build list was last read well at 2026-03-10 00:00 UTC.",
-        ...{ resource: "build", last_good_at: "2026-03-10T00:00:00+00:00", stale_after_s: 108_000 },
+        resource: "build",
+        last_good_at: "2026-03-10T00:00:00+00:00",
+        stale_after_s: 108_000,
       },
     });
     await sql`delete from sync.notices`;
@@ -247,7 +254,9 @@ describe("upstream's interface", () => {
     await sql`update sync.runs set status = 'succeeded' where id = ${open}`;
     const data = {
       summary: "Upstream's interface changed: the field late1 of build appeared.",
-      ...{ run_id: 2, observed_at: "2026-03-10T12:00:00+00:00", more_changes: 0 },
+      run_id: 2,
+      observed_at: "2026-03-10T12:00:00+00:00",
+      more_changes: 0,
       changes: [{ resource: "build", field: "late1", kind: "appeared", detail: "a text" }],
     };
     expect(await look()).toEqual([{ subject: "schema/2", type: "schema.changed", data }]);
@@ -302,7 +311,10 @@ describe("a backup or an export that fails", () => {
         type: "job.failed",
         data: {
           summary: "The backup failed: the disk is full. None was good yet.",
-          ...{ job: "backup", error: "the disk is full", last_good: null, last_good_at: null },
+          job: "backup",
+          error: "the disk is full",
+          last_good: null,
+          last_good_at: null,
         },
       },
     ]);

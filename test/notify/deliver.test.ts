@@ -43,12 +43,19 @@ async function deliver(
   options: Partial<Parameters<typeof deliverNotices>[0]> = {},
 ): Promise<Pick<Delivered, "delivered" | "failed">> {
   const sender = createReceiver({
-    ...{ url: receiver.url, key: WEBHOOK_KEY, format: "standard", clock: systemClock },
+    url: receiver.url,
+    key: WEBHOOK_KEY,
+    format: "standard",
+    clock: systemClock,
   });
   try {
     const { delivered, failed } = await deliverNotices({
-      ...{ sql, receiver: sender, beginWithinMs: 60_000, log: kept.log },
-      ...{ signal: new AbortController().signal, ...options },
+      sql,
+      receiver: sender,
+      beginWithinMs: 60_000,
+      log: kept.log,
+      signal: new AbortController().signal,
+      ...options,
     });
     return { delivered, failed };
   } finally {

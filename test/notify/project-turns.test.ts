@@ -242,17 +242,28 @@ describe("a project", () => {
     expect(await look()).toEqual([]);
     const notices = await sql`select type, data from sync.notices order by id`;
     const both = {
-      ...{ project_id: "1", project_slug: "pip", type: "html" },
-      ...{ version_id: "latest", version_slug: "latest" },
-      ...{ failing_since: "2026-03-10T02:00:00+00:00", first_failed_build_id: "101" },
+      project_id: "1",
+      project_slug: "pip",
+      type: "html",
+      version_id: "latest",
+      version_slug: "latest",
+      failing_since: "2026-03-10T02:00:00+00:00",
+      first_failed_build_id: "101",
     };
     const broke = {
-      ...{ build_id: "101", triggered_at: "2026-03-10T02:00:00+00:00", failures: 1 },
-      ...{ error_class: expect.any(String), error_line: "fatal: no such branch" },
-      ...{ last_succeeded_build_id: "100", last_succeeded_at: "2026-03-10T01:00:00+00:00" },
+      build_id: "101",
+      triggered_at: "2026-03-10T02:00:00+00:00",
+      failures: 1,
+      error_class: expect.any(String),
+      error_line: "fatal: no such branch",
+      last_succeeded_build_id: "100",
+      last_succeeded_at: "2026-03-10T01:00:00+00:00",
     };
     const fixed = {
-      ...{ build_id: "103", triggered_at: "2026-03-10T04:00:00+00:00", failures: 2, ended: "succeeded" },
+      build_id: "103",
+      triggered_at: "2026-03-10T04:00:00+00:00",
+      failures: 2,
+      ended: "succeeded",
     };
     const summaries = [
       "pip broke: html of latest failed: fatal: no such branch",

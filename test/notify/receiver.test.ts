@@ -166,11 +166,17 @@ describe("a try", () => {
 });
 
 const BROKE: Message = {
-  ...{ id: "msg_1", type: "project.broke", timestamp: "2026-03-11T02:20:00.123Z" },
+  id: "msg_1",
+  type: "project.broke",
+  timestamp: "2026-03-11T02:20:00.123Z",
   data: {
     summary: "pip broke: html of latest failed: <!here> & *no* _such_ `branch` [x](http://x)",
-    ...{ project_slug: "pip", version_slug: "latest", type: "html", build_id: "1210" },
-    ...{ error_class: "vcs", error_line: "long" },
+    project_slug: "pip",
+    version_slug: "latest",
+    type: "html",
+    build_id: "1210",
+    error_class: "vcs",
+    error_line: "long",
   },
 };
 const BARE: Message = { ...BROKE, type: "test", data: {} };

@@ -173,8 +173,12 @@ describe("what cannot be known", { tags: ["long"] }, () => {
   it("is the usual of a mirror of some hours, not what came in them", async () => {
     const world = { from: "2025-04-22 05:00", until: "2025-04-22 10:20", looked: "2025-04-22 10:20" };
     expect(await judge(world)).toMatchObject({
-      ...{ state: "unknown", reason: "too_few_days", days_known: 0 },
-      ...{ builds_24h: 20, usual_24h: null, usual_since: null },
+      state: "unknown",
+      reason: "too_few_days",
+      days_known: 0,
+      builds_24h: 20,
+      usual_24h: null,
+      usual_since: null,
     });
   });
 

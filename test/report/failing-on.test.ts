@@ -59,9 +59,16 @@ describe("of the mirror by hand", () => {
   test("says since when, why, and when it was repaired", async () => {
     expect(await ask("2024-12-31")).toEqual([
       {
-        ...{ project_id: "1", project_slug: "pip", version_id: "11", version_slug: "latest", type: "html" },
-        ...{ failing_since: "2024-12-31 00:30:00+00", first_failed_build_id: "2", error_class: "dependency" },
-        ...{ recovered_at: "2025-01-01 12:00:00+00", reference: null },
+        project_id: "1",
+        project_slug: "pip",
+        version_id: "11",
+        version_slug: "latest",
+        type: "html",
+        failing_since: "2024-12-31 00:30:00+00",
+        first_failed_build_id: "2",
+        error_class: "dependency",
+        recovered_at: "2025-01-01 12:00:00+00",
+        reference: null,
       },
     ]);
   });
@@ -118,7 +125,10 @@ describe("of random builds", () => {
   test("is what the model says of every tenth day", async () => {
     await sql`delete from report.error_rules`;
     const facts = computeFacts(await readRaw(sql), {
-      ...{ sourceTimezone: RANDOM_ZONE, stuckAfterMs: STUCK_AFTER_MS, rules: RULES, today: "2026-01-01" },
+      sourceTimezone: RANDOM_ZONE,
+      stuckAfterMs: STUCK_AFTER_MS,
+      rules: RULES,
+      today: "2026-01-01",
       fingerprintOf: () => null,
     });
     const days = await sql<{ day: string }[]>`

@@ -42,8 +42,13 @@ test("an hour is an incident when more projects fail than their own rates allow,
   const expected = (3 * 2.8) / 17 + (4 * 1.8) / 17 + 0.8 / 16 + (2 * 0.8) / 15;
   // Seven are too few to tell. At 14:00 a tail of 0.12 is no wonder.
   const incident = {
-    ...{ hour: "2025-01-01 12:00:00+00", projects: 10, projects_failing: 10, builds: 11, failed: 10 },
-    ...{ projects_expected: expected, probability: (expected / 10) ** 10 },
+    hour: "2025-01-01 12:00:00+00",
+    projects: 10,
+    projects_failing: 10,
+    builds: 11,
+    failed: 10,
+    projects_expected: expected,
+    probability: (expected / 10) ** 10,
   };
   expect(expected).toBeCloseTo(1.0743137, 7);
   expect(compareRows("incident_hours", await readRelation(sql, "incident_hours"), [incident])).toEqual([]);
@@ -53,9 +58,15 @@ test("an hour is an incident when more projects fail than their own rates allow,
   const days = await readRelation(sql, "success_rate_without_platform");
   const first = days.filter(({ day }) => day === "2025-01-01");
   const rates = {
-    ...{ day: "2025-01-01", incident_hours: 1 },
-    ...{ finished: 136, succeeded: 106, failed: 30, success_rate: 106 / 136 },
-    ...{ finished_without_platform: 108, succeeded_without_platform: 105, failed_without_platform: 3 },
+    day: "2025-01-01",
+    incident_hours: 1,
+    finished: 136,
+    succeeded: 106,
+    failed: 30,
+    success_rate: 106 / 136,
+    finished_without_platform: 108,
+    succeeded_without_platform: 105,
+    failed_without_platform: 3,
     success_rate_without_platform: 105 / 108,
   };
   expect(compareRows("success_rate_without_platform", first, [rates])).toEqual([]);

@@ -107,8 +107,13 @@ export function createRandomMirror(random: Random) {
 
 const RECORD = { first_seen_at: "2024-09-20 00:00Z", changed_at: "2024-09-20 00:00Z", record_hash: "" };
 const RUN = {
-  ...{ kind: "full", status: "succeeded", pid: 1, host: "test", heartbeat_at: "2024-12-30 15:00Z" },
-  ...{ started_at: "2024-12-30 15:00Z", finished_at: "2024-12-30 15:10Z" },
+  kind: "full",
+  status: "succeeded",
+  pid: 1,
+  host: "test",
+  heartbeat_at: "2024-12-30 15:00Z",
+  started_at: "2024-12-30 15:00Z",
+  finished_at: "2024-12-30 15:10Z",
 };
 const WALKS = parseTable(`
   run_id | resource | walk      | started_at             | finished_at

@@ -167,8 +167,13 @@ async function insertStreaks(hours: string): Promise<void> {
     const failed = COVERED_THROUGH - Number.parseFloat(text) * 3_600_000;
     const isOpen = text.endsWith("+");
     return {
-      ...{ project_id: "1", version_id: "1", type: "html", failures: 1 },
-      ...{ first_failed_build_id: `b${index}`, last_failed_build_id: `b${index}`, broke_at: at(failed) },
+      project_id: "1",
+      version_id: "1",
+      type: "html",
+      failures: 1,
+      first_failed_build_id: `b${index}`,
+      last_failed_build_id: `b${index}`,
+      broke_at: at(failed),
       recovered_build_id: isOpen ? null : `s${index}`,
       recovered_at: isOpen ? null : at(COVERED_THROUGH),
     };
@@ -187,8 +192,13 @@ test("the estimate for 21 patients is that of the textbooks", async () => {
   await insertStreaks("6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+");
   expect(await estimate()).toMatchObject([
     {
-      ...{ streaks: 21, recovered: 9, still_open: 12 },
-      ...{ p25_hours: 13, median_hours: 23, p75_hours: null, closed_median_hours: 10 },
+      streaks: 21,
+      recovered: 9,
+      still_open: 12,
+      p25_hours: 13,
+      median_hours: 23,
+      p75_hours: null,
+      closed_median_hours: 10,
     },
   ]);
 });
@@ -234,7 +244,13 @@ test("a streak was broken until its project or its version was deleted, whicheve
 
 async function insertDays(project_id: string, days: Record<string, [succeeded: number, finished: number]>) {
   const rows = Object.entries(days).map(([day, [succeeded, finished]]) => ({
-    ...{ project_id, day, builds: finished, finished, succeeded, failed: finished - succeeded, unsettled: 0 },
+    project_id,
+    day,
+    builds: finished,
+    finished,
+    succeeded,
+    failed: finished - succeeded,
+    unsettled: 0,
   }));
   await insertRows(sql, "rollup.project_days", rows);
 }
@@ -255,9 +271,15 @@ test("the last 7 days end with the day of the last sync, and 28 days come before
   });
   expect(await sql`select * from report.regressions`).toEqual([
     {
-      ...{ project_id: "1", project_slug: null, last_failed_build_id: null },
-      ...{ finished_last_7_days: 50, succeeded_last_7_days: 15, success_rate_last_7_days: 0.3 },
-      ...{ finished_28_days_before: 100, succeeded_28_days_before: 80, success_rate_28_days_before: 0.8 },
+      project_id: "1",
+      project_slug: null,
+      last_failed_build_id: null,
+      finished_last_7_days: 50,
+      succeeded_last_7_days: 15,
+      success_rate_last_7_days: 0.3,
+      finished_28_days_before: 100,
+      succeeded_28_days_before: 80,
+      success_rate_28_days_before: 0.8,
       difference: expect.closeTo(-0.5, 12),
       // From Wilson's 0.1910 to 0.4375, and 0.7112 to 0.8666.
       difference_low: expect.closeTo(-0.5 - Math.hypot(0.3 - 0.191, 0.8666 - 0.8), 3),

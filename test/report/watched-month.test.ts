@@ -118,17 +118,17 @@ interface TrueBuild {
 function liveMonth() {
   const [days, zone] = [30, "America/Chicago"];
   const world = createWorld({
-    ...{
-      seed: SEED,
-      users: 5,
-      projects: 20,
-      versions: 40,
-      files: 0,
-      builds: 100,
-      outputBytes: 40,
-      oddTexts: false,
-    },
-    ...{ timeZone: zone, startAt: new Date("2024-10-15T12:00:00Z"), closeStuckAfterMs: 26 * 3_600_000 },
+    seed: SEED,
+    users: 5,
+    projects: 20,
+    versions: 40,
+    files: 0,
+    builds: 100,
+    outputBytes: 40,
+    oddTexts: false,
+    timeZone: zone,
+    startAt: new Date("2024-10-15T12:00:00Z"),
+    closeStuckAfterMs: 26 * 3_600_000,
     rates: { ...QUIET, builds: 3000 / days },
   });
   const beganAt = world.now().getTime() * 1000;

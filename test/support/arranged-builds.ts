@@ -44,7 +44,10 @@ export function arrangeBuilds() {
       const offset = Number(searchParams.get("offset") ?? 0);
       const end = offset + limit;
       const meta = {
-        ...{ limit, offset, previous: null, total_count: builds.length + arranged.counted },
+        limit,
+        offset,
+        previous: null,
+        total_count: builds.length + arranged.counted,
         next: end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null,
       };
       const objects = builds.slice(offset, end);

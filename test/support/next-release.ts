@@ -41,10 +41,10 @@ export function installRelease() {
       change("package.json", (text) => text.replace(/"version": "[^"]+"/, '"version": "9.0.0"'));
       writeFileSync(at(`migrations/${TAG}.sql`), migration);
       change("migrations/meta/_journal.json", (text) => {
-        const journal = JSON.parse(text) as { entries: { idx: number; when: number }[] };
+        const journal = JSON.parse(text) as { entries: { idx: number; when: number; tag: string }[] };
         const last = journal.entries.at(-1);
         if (last === undefined) throw new Error("there is no migration");
-        journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag: TAG } });
+        journal.entries.push({ ...last, idx: last.idx + 1, when: last.when + 1000, tag: TAG });
         return JSON.stringify(journal);
       });
       const sql = readdirSync(at("src/report"), { recursive: true, encoding: "utf8" });

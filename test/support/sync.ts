@@ -22,8 +22,16 @@ export function syncOnce(
 
 /** What a run tells that had nothing to do, but for this. */
 export const summaryOf = (over: Partial<RunSummary>): RunSummary => ({
-  ...{ run_id: 1, kind: "full", status: "succeeded", duration_ms: 100, requests: 1, bytes: 1, resources: {} },
-  ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z", transitions: 0 },
+  run_id: 1,
+  kind: "full",
+  status: "succeeded",
+  duration_ms: 100,
+  requests: 1,
+  bytes: 1,
+  resources: {},
+  started_at: "2026-03-10T02:17:00.000Z",
+  finished_at: "2026-03-10T02:17:00.100Z",
+  transitions: 0,
   asked_for: { pages: 1, root: 0, schemas: 0, details: 0, references: 0 },
   references: { resolved: 0, unresolved: 0 },
   unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },

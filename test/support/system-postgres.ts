@@ -49,7 +49,9 @@ export function createSystemPostgres(password: string) {
   function run(program: string, ...args: string[]): void {
     const env = { PATH: process.env.PATH, LC_ALL: "C", PGPASSWORD: password };
     const { status, stderr } = spawnSync(programOf(program), args, {
-      ...{ cwd: "/", encoding: "utf8", env },
+      cwd: "/",
+      encoding: "utf8",
+      env,
       ...spawnAs,
     });
     if (status !== 0) throw new Error(`${program} exited ${status}: ${stderr}`);
@@ -76,7 +78,9 @@ export function createSystemPostgres(password: string) {
       const all = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
       const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
       const server = spawn(programOf("postgres"), ["-D", pathOf(cluster), ...flags], {
-        ...{ cwd: "/", stdio: "ignore", env: { LC_ALL: "C", TZ: "UTC" } },
+        cwd: "/",
+        stdio: "ignore",
+        env: { LC_ALL: "C", TZ: "UTC" },
         ...spawnAs,
       });
       const kill = () => void server.kill("SIGKILL");

@@ -87,7 +87,10 @@ function describeField(name: string, field: Field, apiPath: string): unknown {
   const { kind, to, filter, long, ...traits } = field;
   const related = targetOf(field);
   return {
-    ...{ blank: false, nullable: false, readonly: false, unique: false },
+    blank: false,
+    nullable: false,
+    readonly: false,
+    unique: false,
     default: traits.blank ? "" : "No default provided.",
     primary_key: name === "id",
     verbose_name: name.replaceAll("_", " "),

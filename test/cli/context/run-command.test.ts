@@ -13,8 +13,13 @@ let script: URL;
 beforeAll(async () => {
   const outfile = folder.at("probe.js");
   await build({
-    ...{ entryPoints: [here("../probe.ts")], outfile, bundle: true, format: "esm", platform: "node" },
-    ...{ sourcemap: "linked", external: ["@duckdb/node-api"] },
+    entryPoints: [here("../probe.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    sourcemap: "linked",
+    external: ["@duckdb/node-api"],
     banner: { js: "import{createRequire as from}from'node:module';const require=from(import.meta.url);" },
   });
   cpSync(here("../../../package.json"), folder.at("package.json"));

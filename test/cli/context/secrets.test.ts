@@ -110,7 +110,8 @@ describe("a password in a flag", () => {
     expect(await warnings([flag, url])).toMatchObject([
       {
         msg: "the password in a flag is visible to all users of this machine in the process list",
-        ...{ flag, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
+        flag,
+        hint: `give it by ${name}, or by the file that ${name}_FILE names`,
       },
     ]);
   });

@@ -338,7 +338,9 @@ describe("--metrics-file", () => {
       // The lists were read to their end, so the count is what is wrong. The alert tells it, no exit code.
       expect({ command, code, ...deficits }).toMatchObject({
         code: 0,
-        ...{ 'resource="build"': 7, 'resource="version"': 7, 'resource="user"': 0 },
+        'resource="build"': 7,
+        'resource="version"': 7,
+        'resource="user"': 0,
       });
     }
   });

@@ -23,7 +23,9 @@ function createJob({ holds = false } = {}) {
   const ends: (() => void)[] = [];
   const job = createNotifyJob({
     webhook: {
-      ...{ url: new URL("http://127.0.0.1:1/"), key: WEBHOOK_KEY, format: "standard" },
+      url: new URL("http://127.0.0.1:1/"),
+      key: WEBHOOK_KEY,
+      format: "standard",
       wanted: { types: null, projects: null },
     },
     staleAfterMs: 1000,

@@ -124,12 +124,18 @@ describe("the mirror is good up to", () => {
 const TINY = { users: 2, projects: 2, versions: 2, files: 2, builds: 40, rates: QUIET, clockSteps: false };
 
 const settings = (baseUrl: URL): WatchJobDeps["settings"] => ({
-  ...{ ...defaultValues(), baseUrl, ratePerSecond: 0, retries: 0 },
+  ...defaultValues(),
+  baseUrl,
+  ratePerSecond: 0,
+  retries: 0,
 });
 
 function createRound(over: Partial<WatchJobDeps> = {}) {
   return createWatchJob({
-    ...{ cron: "* * * * *", timezone: "Etc/UTC", clock: systemClock, log: silentLog },
+    cron: "* * * * *",
+    timezone: "Etc/UTC",
+    clock: systemClock,
+    log: silentLog,
     settings: settings(new URL("http://127.0.0.1:1/")),
     pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
     assertMayRun: async () => {},
@@ -210,7 +216,8 @@ describe("a round as a job", () => {
         signal,
       );
     expect(await endWith({ resources: { build: broken }, warnings: ["paused"] })).toMatchObject({
-      ...{ outcome: "done", trouble: "partial; build: it is told; paused" },
+      outcome: "done",
+      trouble: "partial; build: it is told; paused",
       facts: { error: "build: it is told; paused" },
     });
     expect(await endWith({ resources: { build: skipped } })).toMatchObject({
@@ -240,14 +247,18 @@ async function startBeside() {
   const clock = { now: () => quick.world.now(), sleep: systemClock.sleep };
   const { log, messages } = createKeptLog();
   const shared = {
-    ...{ timezone: "Etc/UTC", clock, log, settings: settings(quick.baseUrl) },
+    timezone: "Etc/UTC",
+    clock,
+    log,
+    settings: settings(quick.baseUrl),
     pace: createHostPace({ ratePerSecond: 0, clock }),
     assertMayRun: async () => {},
     database: keptDatabase(quick.databaseUrl),
   };
   const ticks = new Map<string, () => void>();
   const worker = createWorker({
-    ...{ clock, log },
+    clock,
+    log,
     jobs: [
       createNightlySync({ ...shared, cron: "0 0 29 2 *", runSync }),
       createWatchJob({ ...shared, cron: "* * * * *", runWatchRound }),
@@ -267,7 +278,10 @@ async function startBeside() {
   await reach({ sync: "waiting", watch: "waiting" });
   arranged.asked.length = 0;
   return {
-    ...{ quick, arranged, messages, reach },
+    quick,
+    arranged,
+    messages,
+    reach,
     tick: (job: "sync" | "watch") => ticks.get(job)?.(),
     /** Keeps all requests waiting; what it gives lets them go. */
     hold() {

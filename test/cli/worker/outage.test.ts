@@ -77,10 +77,14 @@ describe("the log of a day", { tags: ["long"] }, () => {
     const lines = await liveADay(({ hand, log }) => [
       createNotifyJob({
         webhook: {
-          ...{ url: new URL("http://127.0.0.1:1/hook"), key: WEBHOOK_KEY, format: "standard" },
+          url: new URL("http://127.0.0.1:1/hook"),
+          key: WEBHOOK_KEY,
+          format: "standard",
           wanted: { types: null, projects: null },
         },
-        ...{ staleAfterMs: 1000, clock: hand, log },
+        staleAfterMs: 1000,
+        clock: hand,
+        log,
         database: keptDatabase("postgres://ready"),
         async notify() {
           // Between two tries there is a round with nothing to send.
@@ -126,7 +130,11 @@ describe("the log of a day", { tags: ["long"] }, () => {
         const clock = { now: hand.now, sleep: async () => {} };
         const settings = { ...DEFAULTS, baseUrl: quick.baseUrl, ratePerSecond: 0, retries: 2 };
         const shared = {
-          ...{ clock, log, timezone: "Etc/UTC", settings, assertMayRun: async () => {} },
+          clock,
+          log,
+          timezone: "Etc/UTC",
+          settings,
+          assertMayRun: async () => {},
           pace: createHostPace({ ratePerSecond: 0, clock }),
           database: keptDatabase(quick.databaseUrl),
         };
@@ -141,7 +149,9 @@ describe("the log of a day", { tags: ["long"] }, () => {
     );
     expect(begun).toBeGreaterThan(1400);
     expect(lines.find(({ level }) => Number(level) > 30)).toMatchObject({
-      ...{ msg: "run failed", job: expect.any(String), next_run_at: expect.any(String) },
+      msg: "run failed",
+      job: expect.any(String),
+      next_run_at: expect.any(String),
       error: expect.stringContaining("answered 50"),
     });
     expect(lines.length).toBeLessThan(60);

@@ -27,7 +27,11 @@ describe("a job that writes files", () => {
   function createJob(clock = createHandClock("2026-11-28T12:00:00Z")) {
     const ends: (Made | Error)[] = [];
     const job = createUpkeepJob({
-      ...{ name: "backup", cron: "45 3 * * *", timezone: "Etc/UTC", clock, log: silentLog },
+      name: "backup",
+      cron: "45 3 * * *",
+      timezone: "Etc/UTC",
+      clock,
+      log: silentLog,
       database: keptDatabase(mirror.url),
       async make() {
         const end = ends.shift() ?? new Error("one run too many");

@@ -58,9 +58,15 @@ describe("a request", () => {
     const shown = expect.objectContaining({ "content-length": "11", date: headers.date });
     const noon = new Date("2024-05-15T12:00:00Z");
     expect(reply).toEqual({
-      ...{ url, value: { id: "é" }, hash: hashOf('{"id":"é"}'), bytes: 11 },
+      url,
+      value: { id: "é" },
+      hash: hashOf('{"id":"é"}'),
+      bytes: 11,
       reply: { url, status: 200, headers: shown, requestId: null },
-      ...{ sentAt: noon, receivedAt: noon, tookMs: 0, serverDate: new Date("2024-05-15T11:59:00Z") },
+      sentAt: noon,
+      receivedAt: noon,
+      tookMs: 0,
+      serverDate: new Date("2024-05-15T11:59:00Z"),
     });
     expect(stats).toEqual({ requests: 1, bytes: 11 });
   });
@@ -434,7 +440,9 @@ describe("the tries", () => {
     await using server = await startScriptedServer(() => (isDown ? { status: 502 } : { body: [1] }));
     const warnings: string[] = [];
     await using client = createTestClient(server.url, {
-      ...{ clock, retries: 4, concurrency: 1 },
+      clock,
+      retries: 4,
+      concurrency: 1,
       onWarning: (message) => void warnings.push(message),
     });
     await client.fetchJson("/api/v1/", asIs);

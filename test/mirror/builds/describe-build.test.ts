@@ -91,9 +91,17 @@ const run = { id: 4, kind: "watch" as const, started_at: "2025-06-02 10:03:00+00
 
 function transition(facts: Partial<ExplainedTransition>): ExplainedTransition {
   return {
-    ...{ seq: 2, from_state: "triggered", to_state: "building", rule: "last_seen", anomalies: [] },
-    ...{ not_before: "2025-06-02 10:02:00+00", not_after: "2025-06-02 10:03:00+00", width_ms: 60_000 },
-    ...{ before_date_ms: null, predecessor_last_seen: null, lasted: null },
+    seq: 2,
+    from_state: "triggered",
+    to_state: "building",
+    rule: "last_seen",
+    anomalies: [],
+    not_before: "2025-06-02 10:02:00+00",
+    not_after: "2025-06-02 10:03:00+00",
+    width_ms: 60_000,
+    before_date_ms: null,
+    predecessor_last_seen: null,
+    lasted: null,
     first_seen: { asked_at: null, observed_at: null, request: null, run },
     ...facts,
   };

@@ -15,7 +15,9 @@ const ZONE = "America/Chicago";
 const minute = (past: number) => `2025-06-02 10:0${past}:00+00`;
 /** The detail was asked for, by a round that began then. */
 const sighting = (id: number, past: number, observed_at: string | null = null) => ({
-  ...{ asked_at: minute(past), observed_at, request: "/api/v1/build/42/" },
+  asked_at: minute(past),
+  observed_at,
+  request: "/api/v1/build/42/",
   run: { id, kind: "watch", started_at: minute(past) },
 });
 
@@ -35,8 +37,14 @@ describe("explainBuild", () => {
       ["triggered", "finished"],
     ]);
     expect(transitions[1]).toEqual({
-      ...{ seq: 2, from_state: "triggered", to_state: "building", rule: "last_seen", anomalies: [] },
-      ...{ not_before: minute(2), not_after: "2025-06-02 10:03:00.25+00", width_ms: 60_250 },
+      seq: 2,
+      from_state: "triggered",
+      to_state: "building",
+      rule: "last_seen",
+      anomalies: [],
+      not_before: minute(2),
+      not_after: "2025-06-02 10:03:00.25+00",
+      width_ms: 60_250,
       before_date_ms: null,
       first_seen: sighting(4, 3, "2025-06-02 10:03:00.25+00"),
       predecessor_last_seen: sighting(3, 2),
@@ -127,12 +135,22 @@ describe("explainBuild", () => {
 
   told("tells where its references lead, and why one does not", async (sql) => {
     const project = {
-      ...{ field: "project", uri: "/api/v1/project/7/", status: "found", id: "7", slug: "pip" },
-      ...{ deleted_at: null, checked_at: null },
+      field: "project",
+      uri: "/api/v1/project/7/",
+      status: "found",
+      id: "7",
+      slug: "pip",
+      deleted_at: null,
+      checked_at: null,
     };
     const version = {
-      ...{ field: "version", uri: "/api/v1/version/9/", status: "gone", id: null, slug: null },
-      ...{ deleted_at: null, checked_at: minute(5) },
+      field: "version",
+      uri: "/api/v1/version/9/",
+      status: "gone",
+      id: null,
+      slug: null,
+      deleted_at: null,
+      checked_at: minute(5),
     };
     expect((await explain(sql)).references).toEqual([project, version]);
     await sql`delete from mirror.unresolved_references`;

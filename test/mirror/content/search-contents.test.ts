@@ -195,8 +195,11 @@ describe("findAnchors", () => {
 describe("findDocs", () => {
   it("keeps to one version of one project, in the documented shape", async () => {
     const hit = {
-      ...{ link: "http://kit.docs.example.org/en/latest/guide/p1", path: "guide/p1", project: "kit" },
-      ...{ title: "Harbor", version: "latest" },
+      link: "http://kit.docs.example.org/en/latest/guide/p1",
+      path: "guide/p1",
+      project: "kit",
+      title: "Harbor",
+      version: "latest",
       content: ["<em>Lights</em> of the <em>harbor</em> and <em>harbor</em> walls."],
     };
     const found = await findDocs(sql, { project: "kit", version: "latest", q: "harbor lights" });

@@ -14,8 +14,14 @@ const outcome = (walk: WalkOutcome["walk"]): WalkOutcome => ({
 });
 const start = { startedAt: "2026-11-05T00:00:00.000Z", beganRunId: 5 };
 const reading = (covered: string, more: Partial<Parameters<typeof endNight>[1]> = {}) => ({
-  ...{ outcome: outcome("head"), brokenBy: null, isAllRead: false, start, passes: 1 },
-  ...{ nights: [night(5, ["a", "b"])], covers: (id: string) => covered.includes(id), ...more },
+  outcome: outcome("head"),
+  brokenBy: null,
+  isAllRead: false,
+  start,
+  passes: 1,
+  nights: [night(5, ["a", "b"])],
+  covers: (id: string) => covered.includes(id),
+  ...more,
 });
 const sinceOf = (covered: string) => endNight(earlier, reading(covered)).readSince;
 

@@ -72,15 +72,15 @@ describe("a changed record", () => {
       "build",
       wireBuild("31", { state: "finished", success: false, output: "maß", error: null }),
       {
-        ...{
-          state: "triggered",
-          success: true,
-          error: { md5: "d41d8cd98f00b204e9800998ecf8427e", bytes: 0 },
-        },
+        state: "triggered",
+        success: true,
+        error: { md5: "d41d8cd98f00b204e9800998ecf8427e", bytes: 0 },
         output: { md5: "4ab8710d781ba5b13aaf561cafd896b7", bytes: 4 },
       },
       {
-        ...{ state: "finished", success: false, error: null },
+        state: "finished",
+        success: false,
+        error: null,
         output: { md5: "be488dfcb1de3dfdc4cf421733f11470", bytes: 4 },
       },
     ],

@@ -133,8 +133,13 @@ describe("a build's states", () => {
     const [, building] = await loading.sql`select * from mirror.build_transitions order by seq`;
     const request = "/api/v1/build/?page=0";
     expect(building).toMatchObject({
-      ...{ not_before: noon(5), not_after: noon(10), rule: "last_seen" },
-      ...{ run_id: 3, request, previous_run_id: 2, previous_request: request },
+      not_before: noon(5),
+      not_after: noon(10),
+      rule: "last_seen",
+      run_id: 3,
+      request,
+      previous_run_id: 2,
+      previous_request: request,
     });
   });
 

@@ -95,8 +95,16 @@ describe("the mirror as of a moment", () => {
     const kept: Kept = new Map();
     const sizes = { users: 30, projects: 20, versions: 60, files: 15, builds: 100, hiddenShare: 0.1 };
     const rates = {
-      ...{ builds: 40, buildDeletions: 4, projectChanges: 15, administratorChanges: 8, hides: 4 },
-      ...{ versionChanges: 15, newVersions: 3, versionDeletions: 0, projectDeletions: 0, newProjects: 1 },
+      builds: 40,
+      buildDeletions: 4,
+      projectChanges: 15,
+      administratorChanges: 8,
+      hides: 4,
+      versionChanges: 15,
+      newVersions: 3,
+      versionDeletions: 0,
+      projectDeletions: 0,
+      newProjects: 1,
     };
     await using quick = await startQuickWorld({ ...sizes, seed, rates }, keepBack(kept));
     const { sql } = quick;
@@ -130,8 +138,13 @@ describe("the mirror as of a moment", () => {
         (select count(*) from mirror.builds as build join copied_build_0 as copied using (id)
           where build.version_id is not null and copied.version_id is null) > 0 as resolved`;
     expect({ ...told, ...much }, `seed ${seed}`).toEqual({
-      ...{ project: 3, version: 3, build: 3 },
-      ...{ administrators: true, changes: true, pending: true, resolved: true },
+      project: 3,
+      version: 3,
+      build: 3,
+      administrators: true,
+      changes: true,
+      pending: true,
+      resolved: true,
     });
   });
 });

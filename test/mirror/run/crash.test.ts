@@ -207,15 +207,32 @@ function reference(night: Night): Undisturbed {
 /** The service on so many days after the first night. It stands still, so that any two mirrors of it are equal. */
 function createStandingWorld(day: number): World {
   const world = createWorld({
-    ...{ seed: 11, users: 20, projects: 15, versions: 50, files: 30, builds: 160 },
+    seed: 11,
+    users: 20,
+    projects: 15,
+    versions: 50,
+    files: 30,
+    builds: 160,
     outputBytes: 300,
     hiddenShare: 0.1,
     stuckShare: 0.15,
     closeStuckAfterMs: 2 * DAY_MS,
     rates: {
-      ...{ builds: 30, buildDeletions: 4, projectChanges: 8, administratorChanges: 4, hides: 2, logins: 10 },
-      ...{ newUsers: 4, userDeletions: 2, newProjects: 2, projectDeletions: 0, versionChanges: 15 },
-      ...{ newVersions: 8, versionDeletions: 1, newFiles: 8, fileDeletions: 3 },
+      builds: 30,
+      buildDeletions: 4,
+      projectChanges: 8,
+      administratorChanges: 4,
+      hides: 2,
+      logins: 10,
+      newUsers: 4,
+      userDeletions: 2,
+      newProjects: 2,
+      projectDeletions: 0,
+      versionChanges: 15,
+      newVersions: 8,
+      versionDeletions: 1,
+      newFiles: 8,
+      fileDeletions: 3,
     },
   });
   world.advance(day * DAY_MS);

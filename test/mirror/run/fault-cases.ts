@@ -354,7 +354,10 @@ export const FAULTS: readonly FaultSection[] = [
     cases: [
       ...[404, 410].map((code) =>
         on(`a user whose detail is: ${code}`, keepBack("user", 1, status(code)), succeeds, {
-          ...{ list: "user", afterNight: true, left: "deleted", deleted: 1 },
+          list: "user",
+          afterNight: true,
+          left: "deleted",
+          deleted: 1,
         }),
       ),
       on("a user whose detail shows it", keepBack("user", 1, ownReply), succeeds, { ...keeps, list: "user" }),
@@ -388,7 +391,11 @@ export const FAULTS: readonly FaultSection[] = [
         says: /^21 versions have been missing .* until a person decides;/,
       }),
       on("21 of 30 versions, with `--allow-mass-delete`", keepBack("version", 21, status(404)), succeeds, {
-        ...{ list: "version", afterNight: true, allowMassDelete: true, left: "deleted", deleted: 21 },
+        list: "version",
+        afterNight: true,
+        allowMassDelete: true,
+        left: "deleted",
+        deleted: 21,
       }),
       on(
         "an empty list, `total_count` 0, all details 404",
@@ -405,11 +412,14 @@ export const FAULTS: readonly FaultSection[] = [
         },
       ),
       on("an empty list, with `--allow-mass-delete`", always(EMPTY), notWhole, {
-        ...{ ...keeps, allowMassDelete: true },
+        ...keeps,
+        allowMassDelete: true,
         says: /^build list: it should hold the 120 records that are known, but came empty/,
       }),
       on("half a list, `total_count` too, all other details 404", keepBack("build", 60, status(404)), {
-        ...{ ...withheld, ...keeps, says: /^60 builds have been missing from the list since/ },
+        ...withheld,
+        ...keeps,
+        says: /^60 builds have been missing from the list since/,
       }),
     ],
   },
@@ -417,7 +427,9 @@ export const FAULTS: readonly FaultSection[] = [
     title: "Refusals",
     cases: [
       on("503 with `Retry-After`: 3, while other requests wait", once(status(503, { "retry-after": "3" })), {
-        ...{ ...succeeds, waits: [3000, 3000], isHeld: true },
+        ...succeeds,
+        waits: [3000, 3000],
+        isHeld: true,
       }),
       ...(
         [
@@ -431,7 +443,9 @@ export const FAULTS: readonly FaultSection[] = [
         on(`429 with \`Retry-After\`: ${what}`, retryAfter(value), succeeds, { waits }),
       ),
       on("403 with `Retry-After`: 3", once(status(403, { "retry-after": "3" })), {
-        ...{ ...succeeds, waits: [3000, 3000], isHeld: true },
+        ...succeeds,
+        waits: [3000, 3000],
+        isHeld: true,
       }),
       on("429 without `Retry-After`", once(status(429)), succeeds, { waits: [0, 500] }),
       ...(
@@ -445,7 +459,8 @@ export const FAULTS: readonly FaultSection[] = [
         }),
       ),
       on("429 for ever, for one list", always(status(429)), isLost, {
-        ...{ left: "none", says: /GET .*\/api\/v1\/build\/.* answered 429/ },
+        left: "none",
+        says: /GET .*\/api\/v1\/build\/.* answered 429/,
       }),
       on("503 for a while", () => when(first(2, page40), status(503)), succeeds),
       on("HTML once with: 502", once(html(502)), succeeds),
@@ -457,7 +472,8 @@ export const FAULTS: readonly FaultSection[] = [
       }),
       on("401", at40(status(401)), breaksOff, { says: /GET .*\/api\/v1\/build\/.*offset=40.* answered 401/ }),
       on("404 of a list that the root listing names", always(status(404)), notWhole, {
-        ...{ left: "none", says: /GET .*\/api\/v1\/build\/.* answered 404/ },
+        left: "none",
+        says: /GET .*\/api\/v1\/build\/.* answered 404/,
       }),
       on("302 to: the same page", once(moved("/api/v1/build/?limit=10&offset=40&x=1")), succeeds),
       on("302 to: another origin", ({ elsewhere }) => when(page40, moved(elsewhere)), breaksOff, {
@@ -530,7 +546,11 @@ export const FAULTS: readonly FaultSection[] = [
         ] as const
       ).map(([what, reply]) =>
         on(`the root listing: ${what}`, root(reply), {
-          ...{ exit: 6, run: "failed", walk: "none", left: "nothing", says: /GET .*\/api\/v1\// },
+          exit: 6,
+          run: "failed",
+          walk: "none",
+          left: "nothing",
+          says: /GET .*\/api\/v1\//,
         }),
       ),
     ],
@@ -542,7 +562,9 @@ export const FAULTS: readonly FaultSection[] = [
         "no id",
         record("build", 45, (build) => Reflect.deleteProperty(build, "id")),
         {
-          ...{ ...notWhole, left: "aside", places: [45] },
+          ...notWhole,
+          left: "aside",
+          places: [45],
           says: /^build list: \/api\S+: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
         },
       ),

@@ -74,7 +74,8 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
         ? await quick.watch({ settings: SETTINGS })
         : await quick.sync({ kind: "incremental", settings: SETTINGS });
     expect(result.summary).toMatchObject({
-      ...{ status: "succeeded", unfinished: { deficit: 0, deletions: 0 } },
+      status: "succeeded",
+      unfinished: { deficit: 0, deletions: 0 },
       resources: { build: { walk: "head", inserted, deleted } },
     });
     expect(exitCodeOfRun(result)).toBe(0);

@@ -11,10 +11,18 @@ const MINUTE_MS = 60_000;
 const BEHIND_MS = 8 * MINUTE_MS;
 const settings = { replicaLagMs: defaultValues().replicaLagMs };
 const WORLD: WorldOptions = {
-  ...{ seed: 5, users: 40, projects: 10, versions: 40, files: 40, builds: 150, outputBytes: 200 },
+  seed: 5,
+  users: 40,
+  projects: 10,
+  versions: 40,
+  files: 40,
+  builds: 150,
+  outputBytes: 200,
   // Deletions are made by hand: both replicas have them, each in its time.
   rates: { ...QUIET, builds: 1200, newVersions: 400, newUsers: 200, newFiles: 200 },
-  ...{ hiddenShare: 0, stuckShare: 0.1, clockSteps: false },
+  hiddenShare: 0,
+  stuckShare: 0.1,
+  clockSteps: false,
 };
 
 interface Replicated extends QuickWorld {
@@ -128,7 +136,8 @@ describe("a service of two replicas that are eight minutes apart", () => {
     const { summary } = await quick.watch({ settings });
     expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 0 } });
     expect(summary.resources.build).toMatchObject({
-      ...{ walk: "head", lagging: true },
+      walk: "head",
+      lagging: true,
       reason: expect.stringMatching(/^build list: its head is older than build \d+, which was seen before/),
     });
     const next = await quick.sync({ settings });

@@ -19,8 +19,12 @@ function retry({ url }: Loading, resource: Resource | null = null, signal = new 
 }
 
 const HOLE = {
-  ...{ resource: "user" as const, runId: 1, request: "/", reason: "500" },
-  ...{ observedAt: MONDAY, offset: 7 },
+  resource: "user" as const,
+  runId: 1,
+  request: "/",
+  reason: "500",
+  observedAt: MONDAY,
+  offset: 7,
 };
 const NOTHING = { stored: 0, superseded: 0, refused: 0, holes: 0 };
 

@@ -73,8 +73,14 @@ describe("a mirror of the simulated service", () => {
   test("is equal after days over the end of summer time, within its bounds", { tags: ["long"] }, async () => {
     const startAt = new Date("2024-11-01T12:00:00Z");
     await using quick = await startQuickWorld({
-      ...{ users: 30, projects: 20, versions: 60, files: 40, builds: 200 },
-      ...{ startAt, timeZone: "America/Chicago", hiddenShare: 0.1 },
+      users: 30,
+      projects: 20,
+      versions: 60,
+      files: 40,
+      builds: 200,
+      startAt,
+      timeZone: "America/Chicago",
+      hiddenShare: 0.1,
       rates: { builds: 120, hides: 2, projectChanges: 12, administratorChanges: 6, userDeletions: 2 },
     });
     for (let day = 0; day < 4; day++) {

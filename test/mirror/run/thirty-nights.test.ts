@@ -34,12 +34,32 @@ type Edit = { error: string; nights: number; at: number };
 async function startLivingService() {
   const random = createRandom(hash(SEED, 1, 17));
   const world = createWorld({
-    ...{ seed: SEED, users: 8, projects: 10, versions: 24, files: 12, builds: 220, outputBytes: 100 },
-    ...{ hiddenShare: 0, stuckShare: 0.02, closeStuckAfterMs: 2.4 * DAY_MS },
+    seed: SEED,
+    users: 8,
+    projects: 10,
+    versions: 24,
+    files: 12,
+    builds: 220,
+    outputBytes: 100,
+    hiddenShare: 0,
+    stuckShare: 0.02,
+    closeStuckAfterMs: 2.4 * DAY_MS,
     rates: {
-      ...{ builds: 10, buildDeletions: 1.5, projectChanges: 3, administratorChanges: 0, hides: 0, logins: 4 },
-      ...{ newUsers: 1, userDeletions: 0.3, newProjects: 0.4, projectDeletions: 0, versionChanges: 3 },
-      ...{ newVersions: 1, versionDeletions: 0.5, newFiles: 1, fileDeletions: 0.3 },
+      builds: 10,
+      buildDeletions: 1.5,
+      projectChanges: 3,
+      administratorChanges: 0,
+      hides: 0,
+      logins: 4,
+      newUsers: 1,
+      userDeletions: 0.3,
+      newProjects: 0.4,
+      projectDeletions: 0,
+      versionChanges: 3,
+      newVersions: 1,
+      versionDeletions: 0.5,
+      newFiles: 1,
+      fileDeletions: 0.3,
     },
   });
   const arranged = Object.assign(arrangeBuilds(), { world });
@@ -59,7 +79,11 @@ async function startLivingService() {
   }
 
   return Object.assign(await startSimulation({ world, intercept: arranged.intercept }), {
-    ...{ world, arranged, edits, random, listed },
+    world,
+    arranged,
+    edits,
+    random,
+    listed,
     async change(nights: number): Promise<void> {
       const at = world.now().getTime();
       for (let left = 8; left > 0; left--)
@@ -100,7 +124,9 @@ test("thirty nights in rounds of three lose nothing, whatever happens in them", 
     const ahead = world.now().getTime() - Date.now();
     for (let killed = 0; ; ) {
       const env = {
-        ...{ DATABASE_URL: url, DOCMIRROR_FULL_EVERY_DAYS: String(DAYS), DOCMIRROR_REPLICA_LAG: "0s" },
+        DATABASE_URL: url,
+        DOCMIRROR_FULL_EVERY_DAYS: String(DAYS),
+        DOCMIRROR_REPLICA_LAG: "0s",
         NODE_OPTIONS: `--import=${MOVED_CLOCK}`,
         AHEAD_MS: String(ahead),
       };

@@ -74,26 +74,29 @@ describe("a living service", () => {
     timeout: 600_000,
   }, async () => {
     await using quick = await startQuickWorld({
-      ...{ users: 30, projects: 20, versions: 60, files: 40, builds: 200, outputBytes: 50 },
+      users: 30,
+      projects: 20,
+      versions: 60,
+      files: 40,
+      builds: 200,
+      outputBytes: 50,
       // Thousands of each a day: some in each minute.
       rates: {
-        ...{
-          builds: 3000,
-          buildDeletions: 100,
-          projectChanges: 1000,
-          administratorChanges: 500,
-          hides: 60,
-          logins: 2000,
-        },
-        ...{
-          newUsers: 100,
-          userDeletions: 50,
-          newProjects: 50,
-          projectDeletions: 20,
-          versionChanges: 2000,
-          newVersions: 200,
-        },
-        ...{ versionDeletions: 50, newFiles: 200, fileDeletions: 100 },
+        builds: 3000,
+        buildDeletions: 100,
+        projectChanges: 1000,
+        administratorChanges: 500,
+        hides: 60,
+        logins: 2000,
+        newUsers: 100,
+        userDeletions: 50,
+        newProjects: 50,
+        projectDeletions: 20,
+        versionChanges: 2000,
+        newVersions: 200,
+        versionDeletions: 50,
+        newFiles: 200,
+        fileDeletions: 100,
       },
     });
     const settings = { replicaLagMs: 0 };

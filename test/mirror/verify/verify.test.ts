@@ -242,13 +242,11 @@ describe("a check by sample", () => {
 
   it("is not misled by how a service writes its records", { tags: ["long"] }, async () => {
     const odd = ({ id, project, date, ...rest }: Record<string, unknown>) => ({
-      ...{
-        ...rest,
-        id: Number(id),
-        __proto__: "no",
-        weights: [1e300, 0.1, { b: 1, a: [null, "\u0000"] }],
-        empty: {},
-      },
+      ...rest,
+      id: Number(id),
+      __proto__: "no",
+      weights: [1e300, 0.1, { b: 1, a: [null, "\u0000"] }],
+      empty: {},
       ...(date !== undefined && { date: `${date}Z` }),
       // Embedded copies have other fields.
       ...(project !== undefined && {

@@ -236,10 +236,16 @@ describe("a page with the records of an earlier one", () => {
     request: requestText(at(30)),
     bodyHash: createHash("sha256").update(`objects:${objects}`).digest("hex"),
     meta: {
-      ...{ limit: 10, offset: 30, next: "/api/v1/user/?limit=10&offset=40" },
-      ...{ totalCount: 40, count: 1, showsOrder: false },
+      limit: 10,
+      offset: 30,
+      next: "/api/v1/user/?limit=10&offset=40",
+      totalCount: 40,
+      count: 1,
+      showsOrder: false,
     },
-    ...{ ids: ["kept"], loadedAt: "2024-05-15 12:00:00+00", runId: 3 },
+    ids: ["kept"],
+    loadedAt: "2024-05-15 12:00:00+00",
+    runId: 3,
   };
   const recallOf = (page: RememberedPage) => async (hash: string) => (hash === page.bodyHash ? page : null);
 

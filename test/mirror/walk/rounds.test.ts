@@ -74,8 +74,14 @@ async function readNight(
   const startedAt = now.toISOString();
   const counted = service.count();
   const { kind } = planRun({
-    ...{ kind: null, resources: ["build"], root: { resources: {} } as never, fullEveryDays: days, now },
-    ...{ buildsReadSince: mirror.since, hasUnsettledDeficit: false, fullWalkSeconds: { all: 0, build: 0 } },
+    kind: null,
+    resources: ["build"],
+    root: { resources: {} } as never,
+    fullEveryDays: days,
+    now,
+    buildsReadSince: mirror.since,
+    hasUnsettledDeficit: false,
+    fullWalkSeconds: { all: 0, build: 0 },
   });
   const isFull = kind === "full";
   if (isFull) Object.assign(mirror, { round: null, earlier: [] });
@@ -94,7 +100,11 @@ async function readNight(
     throw new Error("the checkpoint does not fit");
   const sections = mirror.pages.slice(seq);
   const walk = createWalk({
-    ...{ resource: "build", course, source: service.source, seq, earlier: () => sections },
+    resource: "build",
+    course,
+    source: service.source,
+    seq,
+    earlier: () => sections,
     ...(from && { shift: counted - from.totalCount + wrong }),
     ...(!isFull && { most }),
   });
@@ -261,8 +271,16 @@ it.each(Array.from({ length: 80 }, (_, lot) => lot + 1))(
 
 it("a round takes little more than the requests of a walk without rests", async () => {
   const world: World = {
-    ...{ seed: 1, size: 1500, pageSize: 100, order: "fixed", days: 5, byDay: 20, showsOrder: true },
-    ...{ wrong: 0, refused: 0, change: { night: 99, pages: 0 } },
+    seed: 1,
+    size: 1500,
+    pageSize: 100,
+    order: "fixed",
+    days: 5,
+    byDay: 20,
+    showsOrder: true,
+    wrong: 0,
+    refused: 0,
+    change: { night: 99, pages: 0 },
   };
   const service = createService(world);
   const mirror: Mirror = { pages: [], round: null, earlier: [], since: null, readAt: new Map() };

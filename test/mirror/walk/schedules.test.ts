@@ -81,7 +81,11 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   const sections = sectionsOf(schedule);
   while (outcome === null) {
     const walk = createWalk({
-      ...{ resource: "user", course, source: model.source, size: sizing, seq: pages.length },
+      resource: "user",
+      course,
+      source: model.source,
+      size: sizing,
+      seq: pages.length,
       earlier: () => sections,
       findHighestId: async () => schedule.highestKnownId ?? null,
     });

@@ -15,23 +15,23 @@ function page(first: number, offset: number, totalCount: number, known?: Section
   const meta = { limit: LIMIT, offset, next: null, totalCount, count: LIMIT, showsOrder: true };
   const moment = new Date(0);
   return {
-    ...{
-      request: requestText(at(offset)),
-      meta,
-      ids,
-      dates: null,
-      records: known ? null : [],
-      bodyHash: "",
-      bytes: 1,
-      tookMs: 1,
-    },
-    ...{ askedAt: moment, observedAt: moment, ...(known && { known }) },
+    request: requestText(at(offset)),
+    meta,
+    ids,
+    dates: null,
+    records: known ? null : [],
+    bodyHash: "",
+    bytes: 1,
+    tookMs: 1,
+    askedAt: moment,
+    observedAt: moment,
+    ...(known && { known }),
   };
 }
 
 const section = (offset: number, seq: number): Section => {
   const { request, meta, ids, bodyHash } = page(offset, offset, TOTAL);
-  return { ...{ request, meta, ids, bodyHash }, at: at(offset), seq, loadedAt: "", runId: 1 };
+  return { request, meta, ids, bodyHash, at: at(offset), seq, loadedAt: "", runId: 1 };
 };
 
 const sectionsAt = (...offsets: number[]) => offsets.map(section);

@@ -371,16 +371,14 @@ test("a walk that rested knows its night by a page behind which all was read sin
   const course = createCourse({ resource: "user", listPath: LIST, pageSize: 4, isListPath: () => true });
   const numbers = (from: number) => [0, 1, 2, 3].map((at) => String(from + at));
   const reply = (ids: string[]) => ({
-    ...{
-      ids,
-      dates: null,
-      records: ids,
-      bodyHash: "",
-      bytes: 1,
-      tookMs: 1,
-      askedAt: new Date(0),
-      observedAt: new Date(0),
-    },
+    ids,
+    dates: null,
+    records: ids,
+    bodyHash: "",
+    bytes: 1,
+    tookMs: 1,
+    askedAt: new Date(0),
+    observedAt: new Date(0),
     meta: {
       limit: 4,
       offset: 0,
@@ -394,9 +392,16 @@ test("a walk that rested knows its night by a page behind which all was read sin
   // The night begins too early. The second page joins what was covered before, and not the first one.
   const pages = [0, 8, 10].map((from) => reply(numbers(from)));
   const walk = createWalk({
-    ...{ resource: "user", course, shift: -40, most: 2 },
+    resource: "user",
+    course,
+    shift: -40,
+    most: 2,
     source: {
-      ...{ lookAhead: 0, pending: [], askAhead() {}, close() {}, isServiceUp: async () => true },
+      lookAhead: 0,
+      pending: [],
+      askAhead() {},
+      close() {},
+      isServiceUp: async () => true,
       async take(request) {
         return { ...(pages.shift() ?? reply([])), request: requestText(request) };
       },

@@ -83,8 +83,12 @@ const rising = [{ ...LINE, ...TODAY, failures_before: 0 }];
 const SILENT_AT = Date.parse("2026-11-22T06:46:00Z");
 const silent: Arrivals = {
   ...ARRIVALS,
-  ...{ state: "quiet", lastBuildAt: SILENT_AT, gapMs: NOW.getTime() - 60_000 - SILENT_AT },
-  ...{ usual: 40, fewest: 31, most: 52 },
+  state: "quiet",
+  lastBuildAt: SILENT_AT,
+  gapMs: NOW.getTime() - 60_000 - SILENT_AT,
+  usual: 40,
+  fewest: 31,
+  most: 52,
 };
 const long = { ...silent, lastBuildAt: SILENT_AT - 2 * 86_400_000, gapMs: 2.2 * 86_400_000, usual: 190 };
 const late = { ...silent, state: "late" };

@@ -53,9 +53,15 @@ it("a line that came with as many more builds does not rise", { tags: ["long"] }
 });
 
 const rowOf = (failures: number, failures_before: number) => ({
-  ...{ error_line_id: "1", error_line: "ModuleNotFoundError: No module named 'foo'" },
-  ...{ projects: 40, failures, failures_before, finished: 400, finished_before: 9000 },
-  ...{ since: "2026-11-22 03:10:00+00", first_build_id: "7" },
+  error_line_id: "1",
+  error_line: "ModuleNotFoundError: No module named 'foo'",
+  projects: 40,
+  failures,
+  failures_before,
+  finished: 400,
+  finished_before: 9000,
+  since: "2026-11-22 03:10:00+00",
+  first_build_id: "7",
 });
 const wordsOf = (failures: number, before: number, isNow = true) =>
   sayRising(rowOf(failures, before), new Date("2026-11-22T12:00:00Z"), isNow).sentence;

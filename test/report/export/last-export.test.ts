@@ -5,8 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ExportForm, LAYOUT, readLastExport } from "../../../src/report/export/write-months.ts";
 
 const FORM: ExportForm = {
-  ...{ layout: LAYOUT, format: "csv", since: null, until: "2025-01-01" },
-  ...{ version: "1.0.0", definition: "hash" },
+  layout: LAYOUT,
+  format: "csv",
+  since: null,
+  until: "2025-01-01",
+  version: "1.0.0",
+  definition: "hash",
 };
 const FILE = { path: "part-0.csv", rows: 1, bytes: 3, revision: "7" };
 const MANIFEST = { ...FORM, relations: { fact_builds: { files: [FILE] } }, more: true };

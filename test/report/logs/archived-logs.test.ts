@@ -226,7 +226,8 @@ describe("logs that an export holds", () => {
 });
 
 const ELSEWHERE = {
-  ...{ made_by: "docmirror export --logs", layout: 1 },
+  made_by: "docmirror export --logs",
+  layout: 1,
   files: [{ path: "../x/part-0.parquet", rows: 1, bytes: 1, sha256: "0".repeat(64) }],
 };
 

@@ -27,9 +27,18 @@ type World = NonNullable<ReturnType<typeof lookAt>>;
 
 export function arrivals(facts: readonly Fact[], raw: Raw, lookedAt: Micros | null): Row[] {
   const none = {
-    ...{ last_build_id: null, last_build_at: null, gap_s: null, longest_gap_s: null, days_known: 0 },
-    ...{ usual_since: null, fewest_since: null, most_since: null },
-    ...{ builds_24h: 0, usual_24h: null, fewest_24h: null, state: "unknown" },
+    last_build_id: null,
+    last_build_at: null,
+    gap_s: null,
+    longest_gap_s: null,
+    days_known: 0,
+    usual_since: null,
+    fewest_since: null,
+    most_since: null,
+    builds_24h: 0,
+    usual_24h: null,
+    fewest_24h: null,
+    state: "unknown",
   };
   if (lookedAt === null) return [{ ...none, looked_at: null, reason: "not_read" }];
   const world = lookAt(facts, lookedAt);
@@ -67,11 +76,20 @@ export function arrivals(facts: readonly Fact[], raw: Raw, lookedAt: Micros | nu
   const most_since = since.length === 0 ? null : Math.max(...since);
   return [
     {
-      ...{ looked_at: momentText(lookedAt), state, reason, days_known: days },
-      ...{ last_build_id: last.id, last_build_at: momentText(last.at) },
-      ...{ gap_s: secondsOf(gap), longest_gap_s: secondsOf(longest) },
-      ...{ usual_since: usual, fewest_since: least(since), most_since },
-      ...{ builds_24h: today, usual_24h: usualToday, fewest_24h: fewestToday },
+      looked_at: momentText(lookedAt),
+      state,
+      reason,
+      days_known: days,
+      last_build_id: last.id,
+      last_build_at: momentText(last.at),
+      gap_s: secondsOf(gap),
+      longest_gap_s: secondsOf(longest),
+      usual_since: usual,
+      fewest_since: least(since),
+      most_since,
+      builds_24h: today,
+      usual_24h: usualToday,
+      fewest_24h: fewestToday,
     },
   ];
 }

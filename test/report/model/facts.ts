@@ -69,8 +69,14 @@ export interface Named {
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
 export const UNKNOWN_ID = "-1";
 const UNKNOWN: Named = {
-  ...{ id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)" },
-  ...{ isDeleted: false, deletedAt: null, defaultVersion: null, isActive: null, projectId: null },
+  id: UNKNOWN_ID,
+  slug: "(unknown)",
+  name: "(unknown)",
+  isDeleted: false,
+  deletedAt: null,
+  defaultVersion: null,
+  isActive: null,
+  projectId: null,
 };
 
 /** In the order in which builds were triggered; those without a date come first. */

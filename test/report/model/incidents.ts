@@ -81,7 +81,11 @@ export function ratesWithoutPlatform(
       const rate = rateOf(keptByDay.get(String(day)) ?? []);
       const whereKnown = (count: Row[string] | undefined) => (finished === null ? null : (count ?? null));
       return {
-        ...{ day, finished, succeeded, failed, success_rate },
+        day,
+        finished,
+        succeeded,
+        failed,
+        success_rate,
         finished_without_platform: whereKnown(rate.finished),
         succeeded_without_platform: whereKnown(rate.succeeded),
         failed_without_platform: whereKnown(rate.failed),
@@ -89,7 +93,8 @@ export function ratesWithoutPlatform(
         success_rate_without_platform_low: rate.success_rate_low,
         success_rate_without_platform_high: rate.success_rate_high,
         incident_hours: whereKnown(hours.filter((hour) => hour.startsWith(String(day))).length),
-        ...{ is_complete, is_covered },
+        is_complete,
+        is_covered,
       } as Row;
     },
   );

@@ -15,9 +15,16 @@ import { NO_LIMIT } from "../../support/no-limit.ts";
 
 const HOUR_MS = 3_600_000;
 const SETTINGS = {
-  ...{ stuckAfterMs: 2 * HOUR_MS, staleAfterMs: 30 * HOUR_MS, sourceTimezone: "Etc/UTC", ...NO_LIMIT },
-  ...{ syncCron: "17 2 * * *", watchCron: "* * * * *", timezone: "Etc/UTC" },
-  ...{ backupCron: null, exportCron: null, pruneCron: null },
+  stuckAfterMs: 2 * HOUR_MS,
+  staleAfterMs: 30 * HOUR_MS,
+  sourceTimezone: "Etc/UTC",
+  ...NO_LIMIT,
+  syncCron: "17 2 * * *",
+  watchCron: "* * * * *",
+  timezone: "Etc/UTC",
+  backupCron: null,
+  exportCron: null,
+  pruneCron: null,
 };
 const NOW = new Date("2026-11-03T12:00:30Z");
 const DEFINITIONS = readDefinitions();
@@ -176,13 +183,11 @@ describe("the status document", () => {
 test("the next runs name each job with its line, its zone and the next moment", () => {
   const timezone = "Europe/Berlin";
   const findNextRuns = createNextRuns({
-    ...{
-      syncCron: "17 2 * * *",
-      watchCron: "*/5 * * * *",
-      backupCron: "47 3 * * *",
-      exportCron: null,
-      pruneCron: null,
-    },
+    syncCron: "17 2 * * *",
+    watchCron: "*/5 * * * *",
+    backupCron: "47 3 * * *",
+    exportCron: null,
+    pruneCron: null,
     timezone,
   });
   expect(findNextRuns(new Date("2026-03-28T12:01:00Z"))).toEqual([

@@ -90,9 +90,15 @@ test("a cancelled build is in no rate, and counted by itself", async ({ loading 
   expect(await sql`select * from report.open_builds`).toEqual([]);
   const [fact] = await sql`select * from report.fact_builds where build_id = '1'`;
   expect(fact).toMatchObject({
-    ...{ outcome: "cancelled", succeeded: null, failed: null, is_settled: true },
-    ...{ finished_after: "2024-05-15 11:00:00+00", finished_before: "2024-05-15 11:01:00+00" },
-    ...{ duration_s_max: null, queued_s_max: null, building_s_max: null },
+    outcome: "cancelled",
+    succeeded: null,
+    failed: null,
+    is_settled: true,
+    finished_after: "2024-05-15 11:00:00+00",
+    finished_before: "2024-05-15 11:01:00+00",
+    duration_s_max: null,
+    queued_s_max: null,
+    building_s_max: null,
   });
 });
 

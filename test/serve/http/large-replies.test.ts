@@ -59,7 +59,8 @@ describe("large replies", () => {
     const refused = await Promise.race(asked);
     expect([refused.status, await refused.json()]).toEqual([503, { error: BUSY }]);
     expect(Object.fromEntries(refused.headers)).toMatchObject({
-      ...{ "retry-after": "10", "cache-control": "no-store" },
+      "retry-after": "10",
+      "cache-control": "no-store",
     });
     open();
     const statuses = (await Promise.all(asked)).map(({ status }) => status);

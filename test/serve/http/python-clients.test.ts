@@ -68,14 +68,18 @@ describe("Python's clients", { tags: ["long"] }, () => {
     user = all.user[3] as unknown as UserRecord;
     const word = readPage(quick.world.page(file.absolute_url)?.html ?? "").text.split(/\W+/)[3] ?? "";
     const facts = {
-      ...{ project: file.project, version, user, word },
+      project: file.project,
+      version,
+      user,
+      word,
       anchor: file.name.replace(".html", ""),
       docs: { project: file.project.slug, version: slug, q: word },
     };
     await writeFile(join(folder, "facts.json"), JSON.stringify(facts));
     const args = [SCRIPT, served.url, join(folder, "facts.json")];
     const { stdout } = await promisify(execFile)(installed.python, args, {
-      ...{ timeout: 60_000, maxBuffer: 256 * 1024 * 1024 },
+      timeout: 60_000,
+      maxBuffer: 256 * 1024 * 1024,
       env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", NO_PROXY: "*" },
     });
     outcome = JSON.parse(stdout) as Outcome;

@@ -305,7 +305,11 @@ describe("a connection that dies", () => {
     await using target = await createTestDatabase({ migrated: false });
     let ended: Promise<void> | undefined;
     const restoring = restoreBackup({
-      ...{ sql: dying(target.url), definitions, file, place: "here", signal },
+      sql: dying(target.url),
+      definitions,
+      file,
+      place: "here",
+      signal,
       onRows: () => {
         ended ??= end(target.url);
       },

@@ -191,8 +191,12 @@ describe("connect", () => {
              date '2024-05-06' as d, time '07:08:09.5' as t, interval '90 minutes' as i,
              array[timestamp '2024-05-06 07:08:09.000001'] as list`;
     expect(row).toEqual({
-      ...{ tz: "2024-05-06 12:08:09.123456+00", ts: "2024-05-06 07:08:09.123456", d: "2024-05-06" },
-      ...{ t: "07:08:09.5", i: "01:30:00", list: ["2024-05-06 07:08:09.000001"] },
+      tz: "2024-05-06 12:08:09.123456+00",
+      ts: "2024-05-06 07:08:09.123456",
+      d: "2024-05-06",
+      t: "07:08:09.5",
+      i: "01:30:00",
+      list: ["2024-05-06 07:08:09.000001"],
     });
   });
 
@@ -207,7 +211,12 @@ describe("connect", () => {
       select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent,
         '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
     expect(row).toEqual({
-      ...{ small: 42, big: "9007199254740993", list: [1], sent: 7, j: { a: [1] }, b: { b: null } },
+      small: 42,
+      big: "9007199254740993",
+      list: [1],
+      sent: 7,
+      j: { a: [1] },
+      b: { b: null },
     });
   });
 
@@ -349,7 +358,10 @@ describe("connect", () => {
       ),
     );
     const wanted = {
-      ...{ memory: "3MB", timeout: "2s", path: session.search_path, level: "read committed" },
+      memory: "3MB",
+      timeout: "2s",
+      path: session.search_path,
+      level: "read committed",
       at: "2024-05-06 12:08:09+00",
     };
     for (const [row] of rows) expect(row).toMatchObject(wanted);

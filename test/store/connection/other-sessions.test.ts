@@ -63,8 +63,12 @@ test("the holder of a lock on a table is found by its mode, in this database alo
 
 test("a prepared transaction has no session, and many sessions are counted", () => {
   const gone = {
-    ...{ pid: 0, role: null, name: "", startedAt: null },
-    ...{ inTransactionSince: null, isActive: null },
+    pid: 0,
+    role: null,
+    name: "",
+    startedAt: null,
+    inTransactionSince: null,
+    isActive: null,
   };
   const hidden = { ...gone, pid: 7, role: "alice" };
   expect(describeSessions([gone, hidden, hidden, hidden, hidden])).toBe(

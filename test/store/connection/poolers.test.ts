@@ -55,7 +55,10 @@ describe.skipIf(PGBOUNCER === null).each(["session", "transaction"])(
         return { ...row, path: String(row?.path).replaceAll('"', "").replaceAll(", ", ",") };
       });
     const SETTINGS = {
-      ...{ statement: "17s", lock: "11s", memory: "7MB", path: "public,pg_catalog" },
+      statement: "17s",
+      lock: "11s",
+      memory: "7MB",
+      path: "public,pg_catalog",
       at: "2024-05-06 12:08:09.123456+00",
     };
 

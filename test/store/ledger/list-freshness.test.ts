@@ -12,7 +12,9 @@ const NOW = new Date("2024-05-15T12:00:00Z");
 const HOUR_MS = 3_600_000;
 
 const read = (resource: Resource, finishedAt: string | null): ListFreshness => ({
-  ...{ resource, finishedAt, startedAt: finishedAt },
+  resource,
+  finishedAt,
+  startedAt: finishedAt,
   walk: finishedAt === null ? null : "whole",
 });
 /** All lists were read an hour ago, but one. */

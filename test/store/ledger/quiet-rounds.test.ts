@@ -38,8 +38,15 @@ test("are one row, that of the newest, with the figures of all", async () => {
       rounds_bytes::int as bytes, started_at = '2024-05-15 12:05Z' as "isLast", (select count(*)::int from sync.walks) as walks
     from sync.runs`;
   expect(row).toEqual({
-    ...{ id: 5, requests: 2, rounds: 5, first: 1, isSince: true },
-    ...{ asked: 10, bytes: 500, isLast: true, walks: 1 },
+    id: 5,
+    requests: 2,
+    rounds: 5,
+    first: 1,
+    isSince: true,
+    asked: 10,
+    bytes: 500,
+    isLast: true,
+    walks: 1,
   });
 });
 

@@ -20,12 +20,24 @@ import { createRole } from "../../support/roles.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const counts: WalkCounts = {
-  ...{ pages: 3, records: 60, inserted: 1, updated: 2, unchanged: 57 },
-  ...{ deleted: 4, restored: 5, quarantined: 6 },
+  pages: 3,
+  records: 60,
+  inserted: 1,
+  updated: 2,
+  unchanged: 57,
+  deleted: 4,
+  restored: 5,
+  quarantined: 6,
 };
 const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as unknown as WalkCounts;
 const totals: RunTotals = {
-  ...{ requests: 1, bytes: 2, replacedNul: 3, resolved: 4, unresolved: 5, transitions: 6, changed: 0 },
+  requests: 1,
+  bytes: 2,
+  replacedNul: 3,
+  resolved: 4,
+  unresolved: 5,
+  transitions: 6,
+  changed: 0,
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
   certificateEnd: new Date("2026-12-31T23:59:59Z"),
   unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
@@ -57,7 +69,13 @@ async function startBuilds(hour = 1): Promise<number> {
   return runId;
 }
 const END = {
-  ...{ reason: null, totalCount: 1, counts, checkpoint: null, finishedAt: at(3), unstored: 0, deficit: null },
+  reason: null,
+  totalCount: 1,
+  counts,
+  checkpoint: null,
+  finishedAt: at(3),
+  unstored: 0,
+  deficit: null,
 };
 
 describe("a run", () => {
@@ -66,8 +84,12 @@ describe("a run", () => {
     expect(interrupted).toEqual([]);
     expect(await sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
       {
-        ...{ kind: "full", status: "running", started_at: "2024-05-15 01:00:00+00" },
-        ...{ finished_at: null, pid: process.pid, host: hostname() },
+        kind: "full",
+        status: "running",
+        started_at: "2024-05-15 01:00:00+00",
+        finished_at: null,
+        pid: process.pid,
+        host: hostname(),
       },
     ]);
     await finish(runId, { status: "partial", error: "so", warnings: ["a", "b"] });
@@ -75,9 +97,16 @@ describe("a run", () => {
     expect(row).toMatchObject({
       status: "partial",
       finished_at: "2024-05-15 02:00:00+00",
-      ...{ error: "so", requests: 1, bytes: 2, replaced_nul: 3, transitions: 6, warnings: ["a", "b"] },
-      ...{ references_resolved: 4, references_unresolved: 5 },
-      ...{ clock_ahead_min_ms: -8, clock_ahead_max_ms: 9 },
+      error: "so",
+      requests: 1,
+      bytes: 2,
+      replaced_nul: 3,
+      transitions: 6,
+      warnings: ["a", "b"],
+      references_resolved: 4,
+      references_unresolved: 5,
+      clock_ahead_min_ms: -8,
+      clock_ahead_max_ms: 9,
       unfinished: totals.unfinished,
     });
   });

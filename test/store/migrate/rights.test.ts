@@ -69,7 +69,8 @@ test("a role that grantWorker gave its rights lacks none for a sync, and from Po
   const role = `docmirror_test_${process.pid}_${roles++}`;
   const notices: string[] = [];
   const sql = connect(database.url, {
-    ...{ applicationName: "docmirror test", max: 1 },
+    applicationName: "docmirror test",
+    max: 1,
     onNotice: ({ message }) => void notices.push(message ?? ""),
   });
   try {
