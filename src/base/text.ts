@@ -42,8 +42,11 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** Bytes as people read them, such as `280.1 MB`: of 10^6 bytes. */
-export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+/** Bytes as people read them, by powers of ten: `280.1 MB`, `70.5 GB`. */
+export function sized(bytes: number): string {
+  const isLarge = bytes >= 1e9;
+  return isLarge ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
 
 /** The whole of a count, as a sentence begins: `All 1,200 projects`, `The only project`. */
 export const allOf = (count: number, noun: string): string =>

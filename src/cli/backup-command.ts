@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { EXIT } from "../base/errors.ts";
-import { counted, grouped, inMegabytes } from "../base/text.ts";
+import { counted, grouped, sized } from "../base/text.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { backUpIntoFolder } from "../store/backup/backup-folder.ts";
 import { type BackupOptions, writeBackup } from "../store/backup/write-backup.ts";
@@ -55,7 +55,7 @@ export const command: CommandDeclaration<{ keep?: number }> = {
       await context.printStored(document, () => {
         const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
         const gone = removed && removed.length > 0 ? `; removed ${counted(removed.length, "older one")}` : "";
-        return `${what}: ${grouped(all)} rows as of ${taken_at}, ${inMegabytes(bytes)}, read back${gone}\n`;
+        return `${what}: ${grouped(all)} rows as of ${taken_at}, ${sized(bytes)}, read back${gone}\n`;
       });
       return EXIT.done;
     }),

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
-import { counted, inMegabytes } from "../base/text.ts";
+import { counted, sized } from "../base/text.ts";
 import {
   countPrunable,
   describePruned,
@@ -120,7 +120,7 @@ function render(counts: PruneCounts, horizon: string, isDry: boolean, begin: str
 
 function renderLogs({ removed, bytes, not_exported, damaged, horizon }: LogFacts, isDry: boolean): string {
   const lines = [
-    `${counted(removed, "log")} (${inMegabytes(bytes)}) of builds from before ${horizon} ${isDry ? "would be removed" : "removed"}`,
+    `${counted(removed, "log")} (${sized(bytes)}) of builds from before ${horizon} ${isDry ? "would be removed" : "removed"}`,
     ...(not_exported > 0
       ? [`${counted(not_exported, "log")} not removed: the export does not hold them as they are`]
       : []),

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { jsonText, printable, printableColoured, printableJson } from "../../src/base/text.ts";
+import { describe, expect, it, test } from "vitest";
+import { jsonText, printable, printableColoured, printableJson, sized } from "../../src/base/text.ts";
 import { anyCharacter, hostileJson } from "../support/wire-records.ts";
 
 describe("printable", () => {
@@ -25,6 +25,15 @@ describe("printable", () => {
       fc.property(fc.string({ unit: anyCharacter }), (text) => !/\p{Cc}|\p{Cs}/u.test(printable(text))),
     );
   });
+});
+
+test.for([
+  [0, "0.0 MB"],
+  [280_149_000, "280.1 MB"],
+  [999_900_000, "999.9 MB"],
+  [70_506_800_000, "70.5 GB"],
+] as const)("%i bytes are written as %s", ([bytes, shown]) => {
+  expect(sized(bytes)).toBe(shown);
 });
 
 describe("printableJson", () => {

@@ -1,7 +1,7 @@
 /** How large the database is, how fast it grows, and when it is full where that is known. */
 import { statfs } from "node:fs/promises";
 import type { SettingsFor } from "../../base/config/settings.ts";
-import { counted, inMegabytes } from "../../base/text.ts";
+import { counted, sized } from "../../base/text.ts";
 import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 
 /** The settings that say how large the database may become. */
@@ -50,15 +50,13 @@ async function findLimit({ databaseUrl, dataDir, databaseLimitBytes }: LimitSett
 export function describeSizes(sizes: Sizes): string {
   const { database_bytes, schema_bytes, logs_bytes, growth_bytes_per_day: growth } = sizes;
   const { limit_bytes: limit, days_left } = sizes;
-  const schemas = Object.entries(schema_bytes).map(([schema, bytes]) => `${schema} ${inMegabytes(bytes)}`);
+  const schemas = Object.entries(schema_bytes).map(([schema, bytes]) => `${schema} ${sized(bytes)}`);
   const grows =
-    growth === null
-      ? ""
-      : `; it ${growth < 0 ? "shrinks" : "grows"} by ${inMegabytes(Math.abs(growth))} a day`;
+    growth === null ? "" : `; it ${growth < 0 ? "shrinks" : "grows"} by ${sized(Math.abs(growth))} a day`;
   const isFar = days_left === null || days_left > FAR_DAYS;
   const left = isFar ? "" : `, and is full in ${counted(Math.floor(days_left), "day")}`;
-  const room = limit === null ? "" : ` of ${inMegabytes(limit)}`;
-  const all = database_bytes === null ? "unknown bytes" : inMegabytes(database_bytes);
-  const logs = `${inMegabytes(logs_bytes)} logs of builds`;
+  const room = limit === null ? "" : ` of ${sized(limit)}`;
+  const all = database_bytes === null ? "unknown bytes" : sized(database_bytes);
+  const logs = `${sized(logs_bytes)} logs of builds`;
   return `the database has ${all}${room} (${schemas.join(", ")}), of them ${logs}${grows}${left}`;
 }
