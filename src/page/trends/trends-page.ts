@@ -33,8 +33,8 @@ const TRENDS: BlockPage<TrendsScope> = {
     days,
     why,
     [
-      [durations, phases, waits, repairs, flaky],
-      [formats, platform, regressions, backlog],
+      [durations, phases, repairs, flaky],
+      [formats, platform, regressions, backlog, waits],
     ],
   ],
   kept: ({ choice }) => ({ ...choice }),
