@@ -11,7 +11,7 @@ import { type FetchedPage, isNewestFirst, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
-import { countCauses, describeCauses, unshownBy, withGap } from "./differences.ts";
+import { countCauses, describeCauses } from "./differences.ts";
 import { createHeadJoin } from "./head-join.ts";
 import { collectUnshown, describeHeld, findHeld, forgetMissing, mostMissing } from "./missing-records.ts";
 import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
@@ -95,8 +95,6 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     night: null as RoundNight | null,
     /** The gap of the service as it is known. */
     gap,
-    /** The end of the list, as a search has met it: the records that the service counts behind it. */
-    beyondEnd: null as number | null,
   };
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
   const limitOf = async ({ cap }: Head) => {
@@ -123,11 +121,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     // A count that is behind says nothing new.
     const count = newer === null ? counted : null;
     const known = { ...soFar.gap, unexplained };
-    const causes = await patience("count records", () => countCauses(sql, resource, count, known));
-    if (soFar.beyondEnd === null) return causes;
-    const unshown = unshownBy(soFar.beyondEnd, causes, missing.noted);
-    soFar.gap = { ...soFar.gap, unshown };
-    return withGap(causes, soFar.gap);
+    return patience("count records", () => countCauses(sql, resource, count, known));
   }
 
   async function comparing(head: Head, causes: CountCauses | null): Promise<HeadReading> {
@@ -157,19 +151,19 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const budget = Math.min(soFar.budget, most);
     // Also where the answer to a note is lost, which counts none when it is repeated.
     soFar.isAnyMissing = true;
-    await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
-    const { counts, oldestAt, requests, isDone, beyondEnd } = await findDifferences(run, list, {
+    const { requests, isDone, ...found } = await findDifferences(run, list, {
       first: firstRequest(listPath, limit),
       counts: soFar.counts,
       gap: soFar.gap,
       seen,
       missing,
       top,
+      headIds: head.ids,
       budget,
     });
-    soFar.counts = counts;
-    soFar.beyondEnd = beyondEnd;
-    soFar.oldestAt = earlierOf(soFar.oldestAt, oldestAt);
+    soFar.counts = found.counts;
+    soFar.gap = found.gap;
+    soFar.oldestAt = earlierOf(soFar.oldestAt, found.oldestAt);
     soFar.search = { requests: (soFar.search?.requests ?? 0) + requests, isDone };
     soFar.budget = isDone ? budget - requests : 0;
     // Without a request all that was compared is of one reply.
