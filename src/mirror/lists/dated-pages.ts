@@ -3,7 +3,7 @@ import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { ServiceGap } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
-import { countShownIn } from "../load/live-count.ts";
+import { countListed, countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
 import {
   type Border,
@@ -124,14 +124,14 @@ export async function findDifferences(
 
   /**
    * Where a service may have hidden records and still counts them, no page settles a difference, but its last one shows it. What
-   * is counted behind the end now, and was not before, must be records that this search found missing: a count that merely rose
-   * means that records are missing here.
+   * is counted behind the end must have been known before, or be records that are known to be hidden: a count that merely
+   * rose means that records are missing here.
    */
   async function measureGap(): Promise<ServiceGap> {
-    const found = missing.held === null ? missing.noted - notedBefore : 0;
-    const most = gap.unshown + found;
-    if (found === 0 && most <= 0) return gap;
-    const bounds = { least: counted - Math.max(0, most), most: counted - Math.min(0, gap.unshown) };
+    const { hidden } = await patience("count hidden builds", () => countListed(sql, "build"));
+    const most = Math.max(hidden, gap.unshown + missing.noted - notedBefore);
+    if (missing.held !== null || most <= 0) return gap;
+    const bounds = { least: counted - most, most: counted - Math.min(0, gap.unshown) };
     const end = await findEnd(takeEnd, { ...bounds, limit: first.limit });
     if (!end || end.meta.totalCount === null) return gap;
     return { ...gap, unshown: Math.min(most, end.meta.totalCount - end.offset - end.count) };

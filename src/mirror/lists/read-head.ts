@@ -87,6 +87,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     readings: 0,
     /** The requests that are left for searches. */
     budget: search.most,
+    /** The last search has learned nothing, so another one would not either. */
+    isVain: false,
     oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
@@ -130,7 +132,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const isNew = left !== 0 && (left !== unexplained || search.isRepeated);
     const isAllowed = -left <= mostMissing(head.counted ?? 0, list);
     if (!isAllowed && (await isGivenAgain())) return distrusting(head, WHY_RESTORED);
-    const isWorth = isNew && isAllowed && head.newer === null && !isLast && soFar.budget > 0;
+    const isWorth = isNew && isAllowed && head.newer === null && !isLast && !soFar.isVain && soFar.budget > 0;
     return head.top && isWorth ? searching(head, head.top) : settling(head, causes);
   }
 
@@ -161,11 +163,12 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
       headIds: head.ids,
       budget,
     });
+    soFar.isVain = !isDone && found.gap.unshown === soFar.gap.unshown;
     soFar.counts = found.counts;
     soFar.gap = found.gap;
     soFar.oldestAt = earlierOf(soFar.oldestAt, found.oldestAt);
     soFar.search = { requests: (soFar.search?.requests ?? 0) + requests, isDone };
-    soFar.budget = isDone ? budget - requests : 0;
+    soFar.budget = budget - requests;
     // Without a request all that was compared is of one reply.
     return requests > 0 ? reading() : settling(head, await compare(head));
   }
@@ -201,6 +204,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     if (isSame && part.missing === 0) return judging(head, causes);
     // The list should show other records now.
     soFar.readings = 0;
+    soFar.isVain = false;
     return reading();
   }
 
