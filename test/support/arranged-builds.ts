@@ -38,8 +38,7 @@ export function arrangeBuilds() {
       if (!isList || !arranged.world) return next();
       // The service itself answers first, so that its time moves on.
       await next();
-      const whole = { filters: [], offset: 0, limit: 100_000 };
-      const builds = arranged.arrange((await arranged.world.catalog().list("build", whole)).records);
+      const builds = arranged.arrange(await listBuilds(arranged.world));
       const limit = Math.min(arranged.cap, Number(searchParams.get("limit")));
       const offset = Number(searchParams.get("offset") ?? 0);
       const end = offset + limit;
@@ -55,6 +54,14 @@ export function arrangeBuilds() {
       return Response.json({ meta, objects });
     },
   };
+  /** The builds of a moment are made once: most requests of a run ask for the same ones. */
+  let made = { of: "", builds: [] as readonly BuildRecord[] };
+  async function listBuilds(world: World): Promise<readonly BuildRecord[]> {
+    const list = (limit: number) => world.catalog().list("build", { filters: [], offset: 0, limit });
+    const of = `${(await list(0)).revision} ${world.now().getTime()}`;
+    if (made.of !== of) made = { of, builds: (await list(100_000)).records };
+    return made.builds;
+  }
   return arranged;
 }
 

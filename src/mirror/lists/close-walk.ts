@@ -6,7 +6,13 @@ import { createPageMemory } from "../load/page-memory.ts";
 import { countRefused, resolveHoles, resolveUnseen } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { beyondMoves, compareShown } from "./differences.ts";
-import { countUnlisted, findOpenEnds, forgetSeen, recordMissing } from "./missing-records.ts";
+import {
+  countUnlisted,
+  findOpenEnds,
+  forgetSeen,
+  type MissingFacts,
+  recordMissing,
+} from "./missing-records.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
 import type { WalkSummary } from "./summary.ts";
 
@@ -166,7 +172,7 @@ export async function closeWhole(
   tx: TransactionSql,
   { runId }: Pick<ListRun, "runId">,
   { plan: { resource }, ...limits }: ListOptions,
-  { start, seen }: Pick<Reading, "start" | "seen">,
+  { start, seen }: Pick<Reading, "start"> & Pick<MissingFacts, "seen">,
   noticedAt: string,
 ) {
   const { beganRunId } = start;

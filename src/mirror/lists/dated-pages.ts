@@ -3,9 +3,17 @@ import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { ServiceGap } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
-import { countShownIn } from "../load/live-count.ts";
+import { countListed, countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
-import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
+import {
+  type Border,
+  bisect,
+  type DatedPage,
+  type DateRange,
+  type EndedPage,
+  findEnd,
+  shownWhole,
+} from "../walk/bisection.ts";
 import { type FetchedPage, readDates, shownDates } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
@@ -26,15 +34,16 @@ interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
   /** The gap of the service that is known. */
   gap: ServiceGap;
   missing: UnshownBuilds;
-  /** The last border of the head. */
+  /** The last border of the head, and the ids above it. */
   top: Border;
+  headIds: readonly string[];
   /** The most requests. */
   budget: number;
 }
 
 interface FoundDifferences extends SearchEnd, Pick<PagesEnd, "counts" | "oldestAt"> {
-  /** The records that the service counts behind the end of its list. Null where no page showed the end. */
-  beyondEnd: number | null;
+  /** The gap of the service, as the end of its list shows it; the known one where nothing asked for the end, or no page showed it. */
+  gap: ServiceGap;
 }
 
 /**
@@ -44,7 +53,7 @@ interface FoundDifferences extends SearchEnd, Pick<PagesEnd, "counts" | "oldestA
 export async function findDifferences(
   run: ListRun,
   list: ListOptions,
-  { top, budget, first, gap, missing, counts, seen }: SearchOptions,
+  { top, headIds, budget, first, gap, missing, counts, seen }: SearchOptions,
 ): Promise<FoundDifferences> {
   const { client, patience, sql, signal, log } = run;
   const source = createPageSource({ client, resource: "build", lookAhead: 0, signal });
@@ -54,6 +63,9 @@ export async function findDifferences(
   let latest = Promise.resolve();
   let hasMoved = false;
   let requests = 0;
+  const notedBefore = missing.noted;
+  /** The count of the newest reply. */
+  let counted = top.places + gap.unshown + gap.repeated;
 
   /** A page that cannot be rendered is asked for in part, as a walk does. Null where the least part cannot. */
   async function take(request: PageRequest): Promise<FetchedPage | null> {
@@ -69,6 +81,7 @@ export async function findDifferences(
   }
 
   async function settle(fetched: FetchedPage, page: DatedPage | null): Promise<void> {
+    counted = fetched.meta.totalCount ?? counted;
     const moved = await patience("compare dates", () => findMovedDates(sql, fetched));
     hasMoved ||= moved !== null;
     const alone = { seq: 0, holes: [], isAnchored: true, following: null };
@@ -98,24 +111,38 @@ export async function findDifferences(
       });
     },
   };
-  /** Where a service may have hidden records and still counts them, no page settles a difference, but its last one shows it. */
-  async function findEnd(): Promise<number | null> {
-    if (missing.noted === 0 && gap.unshown <= 0) return null;
-    const offset = Math.max(0, top.places - missing.noted - Math.floor(first.limit / 2));
-    const page = await take({ ...first, offset });
-    if (!page) return null;
-    latest = latest.then(() => settle(page, null));
+  async function takeEnd(offset: number): Promise<(EndedPage & Pick<FetchedPage, "meta">) | null> {
+    const fetched = await take({ ...first, offset });
+    if (!fetched) return null;
+    latest = latest.then(() => settle(fetched, null));
     await latest;
-    const { meta } = page;
-    const isEnd = meta.next === null && meta.count > 0 && !isFull(first, meta);
-    return isEnd && meta.totalCount !== null ? meta.totalCount - (meta.offset ?? offset) - meta.count : null;
+    const { request, meta } = fetched;
+    const isLast = meta.next === null && !isFull(parsePageRequest(request) ?? first, meta);
+    const shows = meta.count === 0 ? "nothing" : isLast ? "the end" : "more";
+    return { offset: meta.offset ?? offset, count: meta.count, shows, meta };
+  }
+
+  /**
+   * Where a service may have hidden records and still counts them, no page settles a difference, but its last one shows it. What
+   * is counted behind the end must have been known before, or be records that are known to be hidden: a count that merely
+   * rose means that records are missing here.
+   */
+  async function measureGap(): Promise<ServiceGap> {
+    const { hidden } = await patience("count hidden builds", () => countListed(sql, "build"));
+    const most = Math.max(hidden, gap.unshown + missing.noted - notedBefore);
+    if (missing.held !== null || most <= 0) return gap;
+    const bounds = { least: counted - most, most: counted - Math.min(0, gap.unshown) };
+    const end = await findEnd(takeEnd, { ...bounds, limit: first.limit });
+    if (!end || end.meta.totalCount === null) return gap;
+    return { ...gap, unshown: Math.min(most, end.meta.totalCount - end.offset - end.count) };
   }
 
   let isDone = false;
-  let beyondEnd: number | null = null;
+  let measured = gap;
   try {
+    await missing.note({ newerThan: top.newest, olderThan: null }, headIds);
     ({ isDone } = await bisect(top, parts, { limit: first.limit, budget }));
-    if (!isDone) beyondEnd = await findEnd();
+    if (!isDone) measured = await measureGap();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     requests = Math.max(requests, budget);
@@ -126,7 +153,7 @@ export async function findDifferences(
   }
   const facts = { requests, is_done: isDone, missing: missing.noted, dates_moved: hasMoved };
   log.info(facts, "searched the builds for differences");
-  return { requests, isDone, beyondEnd, counts: settled.counts, oldestAt: settled.oldestAt };
+  return { requests, isDone, gap: measured, counts: settled.counts, oldestAt: settled.oldestAt };
 }
 
 /**

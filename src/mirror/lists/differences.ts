@@ -32,24 +32,6 @@ export async function countCauses(
   return { counted: count, here, held, unstored, unshown, repeated, unexplained: count - expected };
 }
 
-/** The same causes with another gap of the service. */
-export function withGap(causes: CountCauses, { unshown, repeated }: ServiceGap): CountCauses {
-  const { unexplained } = causes;
-  const more = unshown + repeated - causes.unshown - causes.repeated;
-  return { ...causes, unshown, repeated, unexplained: unexplained - more };
-}
-
-/**
- * The records that the service counts and does not show, by what it counts behind the end of its list: as much of that as
- * explains the difference. What it counts more is explained by records that were found missing from the list (`noted`) alone,
- * since a count that merely rose means that records are missing here.
- */
-export function unshownBy(beyondEnd: number, { unshown, unexplained }: CountCauses, noted: number): number {
-  const more = beyondEnd - unshown;
-  const isShown = unexplained > 0 ? unexplained <= Math.min(more, noted) : unexplained >= more;
-  return isShown ? unshown + unexplained : unshown;
-}
-
 /** For people, such as "of 603 builds, 600 are here and 1 could not be stored: upstream counts 2 builds more than are here". */
 export function describeCauses(
   resource: Resource,

@@ -11,7 +11,7 @@ import { type FetchedPage, isNewestFirst, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
-import { countCauses, describeCauses, unshownBy, withGap } from "./differences.ts";
+import { countCauses, describeCauses } from "./differences.ts";
 import { createHeadJoin } from "./head-join.ts";
 import { collectUnshown, describeHeld, findHeld, forgetMissing, mostMissing } from "./missing-records.ts";
 import { describeMove, type MovedDates, noteMovedDates } from "./moved-dates.ts";
@@ -87,6 +87,8 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     readings: 0,
     /** The requests that are left for searches. */
     budget: search.most,
+    /** The last search has learned nothing, so another one would not either. */
+    isVain: false,
     oldestAt: start.startedAt,
     search: null as SearchEnd | null,
     isPartRead: false,
@@ -95,8 +97,6 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     night: null as RoundNight | null,
     /** The gap of the service as it is known. */
     gap,
-    /** The end of the list, as a search has met it: the records that the service counts behind it. */
-    beyondEnd: null as number | null,
   };
   const beyond = () => soFar.gap.unshown + soFar.gap.repeated;
   const limitOf = async ({ cap }: Head) => {
@@ -123,11 +123,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     // A count that is behind says nothing new.
     const count = newer === null ? counted : null;
     const known = { ...soFar.gap, unexplained };
-    const causes = await patience("count records", () => countCauses(sql, resource, count, known));
-    if (soFar.beyondEnd === null) return causes;
-    const unshown = unshownBy(soFar.beyondEnd, causes, missing.noted);
-    soFar.gap = { ...soFar.gap, unshown };
-    return withGap(causes, soFar.gap);
+    return patience("count records", () => countCauses(sql, resource, count, known));
   }
 
   async function comparing(head: Head, causes: CountCauses | null): Promise<HeadReading> {
@@ -136,7 +132,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const isNew = left !== 0 && (left !== unexplained || search.isRepeated);
     const isAllowed = -left <= mostMissing(head.counted ?? 0, list);
     if (!isAllowed && (await isGivenAgain())) return distrusting(head, WHY_RESTORED);
-    const isWorth = isNew && isAllowed && head.newer === null && !isLast && soFar.budget > 0;
+    const isWorth = isNew && isAllowed && head.newer === null && !isLast && !soFar.isVain && soFar.budget > 0;
     return head.top && isWorth ? searching(head, head.top) : settling(head, causes);
   }
 
@@ -157,21 +153,22 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const budget = Math.min(soFar.budget, most);
     // Also where the answer to a note is lost, which counts none when it is repeated.
     soFar.isAnyMissing = true;
-    await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
-    const { counts, oldestAt, requests, isDone, beyondEnd } = await findDifferences(run, list, {
+    const { requests, isDone, ...found } = await findDifferences(run, list, {
       first: firstRequest(listPath, limit),
       counts: soFar.counts,
       gap: soFar.gap,
       seen,
       missing,
       top,
+      headIds: head.ids,
       budget,
     });
-    soFar.counts = counts;
-    soFar.beyondEnd = beyondEnd;
-    soFar.oldestAt = earlierOf(soFar.oldestAt, oldestAt);
+    soFar.isVain = !isDone && found.gap.unshown === soFar.gap.unshown;
+    soFar.counts = found.counts;
+    soFar.gap = found.gap;
+    soFar.oldestAt = earlierOf(soFar.oldestAt, found.oldestAt);
     soFar.search = { requests: (soFar.search?.requests ?? 0) + requests, isDone };
-    soFar.budget = isDone ? budget - requests : 0;
+    soFar.budget = budget - requests;
     // Without a request all that was compared is of one reply.
     return requests > 0 ? reading() : settling(head, await compare(head));
   }
@@ -207,6 +204,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     if (isSame && part.missing === 0) return judging(head, causes);
     // The list should show other records now.
     soFar.readings = 0;
+    soFar.isVain = false;
     return reading();
   }
 

@@ -59,7 +59,11 @@ export async function readRound(run: ListRun, list: ListOptions, tonight: Tonigh
   if (most === 0) return { night: null, counts: tonight.counts, missing: 0, gap: null };
   const part = await readPart(run, list, tonight, round, most);
   const { isOver, readSince, nights } = endNight(found.earlier, part);
-  const { held, missing } = isOver ? await closeRound(run, list, part, nights) : { held: null, missing: 0 };
+  // What came back since the round passed its place may be on a page of this run.
+  const seen = { size: part.seen.size, has: (id: string) => part.seen.has(id) || tonight.seen.has(id) };
+  const { held, missing } = isOver
+    ? await closeRound(run, list, { ...part, seen }, nights)
+    : { held: null, missing: 0 };
   const records = part.read;
   const reason =
     part.outcome.reason ??
@@ -189,7 +193,7 @@ const oldestOf = (nights: readonly NightMark[]): string | null =>
 async function closeRound(
   run: ListRun,
   list: ListOptions,
-  part: PartReading,
+  part: Pick<PartReading, "outcome" | "start"> & { seen: Pick<IdSet, "has" | "size"> },
   nights: readonly NightMark[],
 ): Promise<{ held: string | null; missing: number }> {
   const { sql, clock, patience } = run;

@@ -5,7 +5,7 @@ import { recordStatement } from "./tables.ts";
 
 const COUNT_ROWS = recordStatement<{ live: number }>("live/count_rows", import.meta.url);
 const COUNT_FIRST = recordStatement<{ live: number }>("live/count_first", import.meta.url);
-const COUNT_LISTED = recordStatement<Omit<ListedCounts, "shown"> & { live: number | null; hidden: number }>(
+const COUNT_LISTED = recordStatement<Omit<ListedCounts, "shown"> & { live: number | null }>(
   "live/count_listed",
   import.meta.url,
 );
@@ -45,6 +45,8 @@ export interface ListedCounts {
   shown: number;
   /** Those of them that are missing from the list while their deletion is held back. */
   held: number;
+  /** The live records beside them that the list does not show any more. */
+  hidden: number;
   /** The records that could not be stored: by their ids, and places without an id. */
   named: number;
   nameless: number;
@@ -54,8 +56,8 @@ export interface ListedCounts {
 export async function countListed(sql: AnySql, resource: Resource): Promise<ListedCounts> {
   const [row] = await COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) });
   if (!row) throw new Error("a count gave no row");
-  const { live, hidden, ...counts } = row;
-  return { ...counts, shown: (live ?? (await countFirst(sql, resource))) - hidden };
+  const { live, ...counts } = row;
+  return { ...counts, shown: (live ?? (await countFirst(sql, resource))) - counts.hidden };
 }
 
 /** Those that the list shows of the builds of each range of dates, in the order of the ranges: held back ones are not there. */

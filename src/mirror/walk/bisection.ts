@@ -113,6 +113,30 @@ export function shownWhole({ offset, dates, isEnd }: DatedPage): OpenRange | nul
   return { newerThan: isEnd ? null : last, olderThan: offset === 0 ? null : first };
 }
 
+/** What a page says of the end of its list. A full page shows none, whatever `next` says. */
+export interface EndedPage extends Pick<DatedPage, "offset"> {
+  count: number;
+  shows: "the end" | "more" | "nothing";
+}
+
+/**
+ * Finds the page with the last record of a list that ends behind so many places: `least` to `most`. Null where it ends
+ * elsewhere, or where a page cannot be read.
+ */
+export async function findEnd<P extends EndedPage>(
+  read: (offset: number) => Promise<P | null>,
+  { least, most, limit }: { least: number; most: number; limit: number },
+): Promise<P | null> {
+  for (let [from, to] = [Math.max(0, least), most]; from <= to; ) {
+    const page = await read(Math.max(0, Math.floor((from + to - limit) / 2)));
+    if (!page || page.shows === "the end") return page;
+    if (page.shows === "more") from = page.offset + Math.max(1, page.count);
+    else if (page.offset < to) to = page.offset;
+    else return null;
+  }
+  return null;
+}
+
 /** The ranges in which the list has more or fewer records than are stored. */
 async function differing(ranges: readonly Range[], parts: BisectionParts): Promise<Range[]> {
   if (ranges.length === 0) return [];

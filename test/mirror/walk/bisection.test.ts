@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bisect, lastBorder, shownWhole } from "../../../src/mirror/walk/bisection.ts";
+import { bisect, findEnd, lastBorder, shownWhole } from "../../../src/mirror/walk/bisection.ts";
 import { createDatedList } from "../../support/dated-list.ts";
 
 type Model = ReturnType<typeof createDatedList>;
@@ -154,5 +154,43 @@ describe("a page", () => {
     expect(lastBorder(page(10, ["9", "8", "7", "7"]))).toEqual({ newest: "7", below: 88, places: 100 });
     expect(lastBorder(page(10, ["7", "7"]))).toBeNull();
     expect(lastBorder(page(10, []))).toBeNull();
+  });
+});
+
+describe("the end of a list", () => {
+  /** The end as pages of a list of so many records show it, and the requests for them. */
+  async function ask(length: number, bounds: { least: number; most: number; limit: number }) {
+    let requests = 0;
+    const page = await findEnd(async (offset) => {
+      requests += 1;
+      const count = Math.max(0, Math.min(bounds.limit, length - offset));
+      const shows = count === 0 ? "nothing" : count < bounds.limit ? "the end" : "more";
+      return { offset, count, shows } as const;
+    }, bounds);
+    return { end: page && page.offset + page.count, requests };
+  }
+
+  it("is found between two places, in few requests", async () => {
+    const lists = fc.record({
+      least: fc.nat(2000),
+      span: fc.nat(2000),
+      behind: fc.nat(2000),
+      limit: fc.integer({ min: 4, max: 100 }),
+    });
+    const isFound = fc.asyncProperty(lists, async ({ least, span, behind, limit }) => {
+      const length = Math.max(1, least + Math.min(span, behind));
+      const { end, requests } = await ask(length, { least, most: least + span, limit });
+      expect(end).toBe(length);
+      expect(requests).toBeLessThanOrEqual(3 + Math.log2(1 + span / limit));
+    });
+    await fc.assert(isFound, { numRuns: 500 });
+  });
+
+  it("is one request where it lies within a page", async () => {
+    expect(await ask(380, { least: 369, most: 381, limit: 20 })).toEqual({ end: 380, requests: 1 });
+  });
+
+  it.each([500, 0])("is not known where the list has %i records", async (length) => {
+    expect(await ask(length, { least: 100, most: 110, limit: 20 })).toMatchObject({ end: null });
   });
 });
