@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect } from "vitest";
-import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
+import { type Loading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
-import { wireFile, wireProject, wireVersion } from "../../support/wire-records.ts";
+import { wireFile, wireProject } from "../../support/wire-records.ts";
 
 const [OLD, MIDDLE, NEW] = ["2024-05-01T10:00:00", "2024-05-01T10:00:00.000001", "2024-05-02T00:00:00"];
 const copy = (modified_date: string | null, name: string) => wireProject("1", { modified_date, name });
@@ -23,23 +23,22 @@ async function bring(loading: Loading, source: "list" | "detail" | "embedded", p
 }
 
 describe("of two copies of a project", () => {
-  const SOURCES = ["list", "detail", "embedded"] as const;
-  test.each(
-    SOURCES.flatMap((first) => SOURCES.map((second) => ({ first, second }))),
-  )("$first and then $second: the one that was asked for later stays, whatever its date says", async ({
-    first,
-    second,
+  test("the one that was asked for later stays, whatever its date says and wherever each comes from", async ({
+    loading,
   }) => {
-    await using loading = await setUpLoading();
-    for (const [date, then = null] of [[OLD, NEW], [NEW, OLD], [MIDDLE, OLD], [OLD]] as const) {
-      await loading.sql`truncate mirror.projects, mirror.project_users, mirror.files, mirror.changes cascade`;
-      loading.nextRun();
-      await bring(loading, first, copy(date, "first"));
-      if (date === MIDDLE) loading.nextRun();
-      await bring(loading, second, copy(then, "second"));
-      const listed = first === "list" || second === "list";
-      expect(await stored(loading)).toEqual({ name: "second", source: second, listed });
-    }
+    const sources = ["list", "detail", "embedded"] as const;
+    for (const first of sources)
+      for (const second of sources)
+        for (const [date, then = null] of [[OLD, NEW], [NEW, OLD], [MIDDLE, OLD], [OLD]] as const) {
+          await loading.sql`truncate mirror.projects, mirror.project_users, mirror.files, mirror.changes cascade`;
+          loading.nextRun();
+          await bring(loading, first, copy(date, "first"));
+          if (date === MIDDLE) loading.nextRun();
+          await bring(loading, second, copy(then, "second"));
+          const listed = first === "list" || second === "list";
+          const what = `${first} of ${date}, then ${second} of ${then}`;
+          expect(await stored(loading), what).toEqual({ name: "second", source: second, listed });
+        }
   });
 
   test("an embedded one of the same date is another form, and replaces nothing", async ({ loading }) => {
@@ -78,22 +77,6 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "newer" });
   });
 
-  test("the one that came first stays when it was asked for later", async ({ loading }) => {
-    const [nine, ten, eleven, noon] = ["09", "10", "11", "12"].map((hour) => `2024-05-15T${hour}:00:00Z`);
-    await loading.load("project", [copy(OLD, "old")], { at: "2024-05-14T10:00:00Z" });
-    loading.nextRun();
-    await loading.load("project", [copy(OLD, "old")], { askedAt: `${ten}`, at: `${eleven}` });
-    await loading.load("file", [wireFile("1", copy(NEW, "older"))], { askedAt: `${nine}`, at: `${noon}` });
-    expect(await stored(loading)).toMatchObject({ name: "old", source: "list" });
-    loading.nextRun({ startedAt: new Date("2024-05-16T09:00:00Z") });
-    // It stood in a cache since before the list was read.
-    await loading.load("file", [wireFile("1", copy(NEW, "older"))], {
-      askedAt: "2024-05-14T09:00:00Z",
-      at: "2024-05-16T10:00:00Z",
-    });
-    expect(await stored(loading)).toMatchObject({ name: "old" });
-  });
-
   test("a skipped page of the list names projects that an older copy replaced", async ({ loading }) => {
     const at = (minute: number) => new Date(Date.UTC(2024, 4, 15, 12, minute));
     await loading.load("project", [copy(OLD, "listed")]);
@@ -104,23 +87,6 @@ describe("of two copies of a project", () => {
     expect(await loader.noteSkipped("project", ["1", "2"], at(6))).toEqual(["1"]);
     await loading.load("file", [wireFile("2", wireProject("2"))], { at: at(5).toISOString() });
     expect(await loader.noteSkipped("project", ["2"], at(7))).toEqual([]);
-  });
-
-  test("on one page the newest stays, of equal age the later one", async ({ loading }) => {
-    const copies = [copy(NEW, "new"), copy(NEW, "new too"), copy(OLD, "old")];
-    const versions = copies.map((project, index) => wireVersion(String(index), project));
-    await loading.load("version", versions);
-    expect(await stored(loading)).toMatchObject({ name: "new too" });
-    expect(await loading.sql`select distinct project_id from mirror.versions`).toEqual([{ project_id: "1" }]);
-  });
-
-  test("of pages that were asked for at the same moment the newest stays", async ({ loading }) => {
-    await loading.loadPages("version", [
-      [wireVersion("1", copy(MIDDLE, "middle"))],
-      [wireVersion("2", copy(NEW, "new"))],
-      [wireVersion("3", copy(OLD, "old"))],
-    ]);
-    expect(await stored(loading)).toMatchObject({ name: "new" });
   });
 
   test("after any runs the one that the last run asked for last stays", { tags: ["long"] }, async ({
