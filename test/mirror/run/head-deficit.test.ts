@@ -6,7 +6,7 @@ import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
 import { findCountGaps, findDeficit } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
-import { type QuickWorld, startQuickWorld, useMirrored } from "../../support/quick-world.ts";
+import { type QuickWorld, useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
@@ -283,31 +283,6 @@ test("after a run whose clock stood ten years ahead the next one is full", { tag
   const { summary } = await quick.sync({ settings: SETTINGS });
   expect(summary).toMatchObject({ kind: "full", status: "succeeded", resources: { build: { deleted: 2 } } });
   expect(await liveIds(quick)).toContain(late);
-});
-
-test("in two days each round finds what went, and none exits with 3", { tags: ["long"] }, async () => {
-  await using quick = await startQuickWorld({
-    users: 10,
-    projects: 10,
-    versions: 30,
-    files: 10,
-    builds: 400,
-  });
-  await quick.sync();
-  let deleted = 0;
-  for (let day = 0; day < 2; day++) {
-    for (let round = 0; round < 4; round++) {
-      quick.world.advance(DAY_MS / 4);
-      const result = await quick.watch();
-      const walked = { exit: exitCodeOfRun(result), ...result.summary.resources.build };
-      expect(walked).toMatchObject({ exit: 0, walk: "head" });
-      expect(result.summary.unfinished.deficit).toBe(0);
-      deleted += result.summary.resources.build?.deleted ?? 0;
-    }
-    const { summary } = await quick.sync({ settings: { fullEveryDays: 1 } });
-    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 0 } });
-  }
-  expect(deleted).toBeGreaterThan(0);
 });
 
 test("builds that come and go during a full walk make no deficit", { tags: ["long"] }, async () => {

@@ -116,29 +116,6 @@ test("builds that a service hides one by one, and still counts, make no night fu
   expect(await shownHere(quick)).toEqual((await ids()).toSorted());
 });
 
-test.for([
-  [5, false],
-  [5, true],
-  [390, false],
-  [200, true],
-  [200, false],
-] as const)("a build at place %i that is away for a night is here again; its detail too: %s", {
-  tags: ["long"],
-}, async ([at, isGone]) => {
-  await using quick = await startMirrored();
-  const { hide, show, ids } = createHiding(quick);
-  const kinds = await nights(quick, 1);
-  for (const _ of [1, 2, 3]) {
-    const away = await hide(at, { isGone });
-    kinds.push(...(await nights(quick, 1)));
-    show(away);
-    kinds.push(...(await nights(quick, 1)));
-  }
-  kinds.push(...(await nights(quick, 2)));
-  expect(new Set(kinds)).toEqual(new Set(["incremental"]));
-  expect(await shownHere(quick)).toEqual((await ids()).toSorted());
-});
-
 test("no schedule of an innocent service ends a night partial", {
   tags: ["long"],
   timeout: 3_600_000,

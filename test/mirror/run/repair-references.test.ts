@@ -106,13 +106,6 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
 
-  test("and is foreign or malformed is never asked for", async ({ loading }) => {
-    const uris = ["http://elsewhere.example.org/api/v1/project/1/", "/other/", "/api/v1/user/1/", "nonsense"];
-    const builds = uris.map((project, id) => wireBuild(String(id), { project }));
-    await loading.load("build", builds);
-    expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
-  });
-
   test("waits when the host is lost, yet is joined to what is here", async ({ loading }) => {
     await loading.load("build", [wireBuild("8"), wireBuild("9", { project: "/api/v1/project/2/" })]);
     await loading.load("project", [wireProject("1")]);

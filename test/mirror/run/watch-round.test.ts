@@ -73,23 +73,6 @@ const made = (id: string, over: Partial<BuildRecord> = {}) =>
   wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as BuildRecord;
 
 describe("a round of the watch", () => {
-  test("finds new builds, and sees at the head alone how they move", { tags: ["long"] }, async () => {
-    await using quick = await startWatched();
-    const ids = quick.world.triggerBuilds(5);
-    const found = await quick.watch();
-    expect(found.error).toBeNull();
-    expect(found.summary).toMatchObject({ kind: "watch", status: "succeeded", transitions: 5 });
-    expect(found.summary.resources).toEqual({
-      build: expect.objectContaining({ walk: "head", inserted: 5, total_count: 155 }),
-    });
-    takeAsked(quick);
-    quick.world.advance(50 * MINUTE_MS);
-    expect((await quick.watch()).summary.resources.build).toMatchObject({ inserted: 0, pages: 1 });
-    expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: [] });
-    for (const id of ids) expect((await statesOf(quick, id)).at(-1)).toBe("finished");
-    expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
-  });
-
   test("asks for an open build that the head does not show by its detail", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(30);
