@@ -22,8 +22,6 @@ const startMirrored = useMirrored(
 
 const made = (id: number, date: string | undefined) =>
   wireBuild(String(id), { project: "/api/v1/project/1/", version: null, date }) as unknown as BuildRecord;
-const oldBuilds = (count: number) =>
-  Array.from({ length: count }, (_, at) => made(800_001 + at, "2020-01-01T00:00:00"));
 
 /** Inserts builds at place 1,200, dated as the one there, and deletes builds from there. Fills in the ids of the deleted ones. */
 function change({ arranged }: ArrangedWorld, came: number, went: number): string[] {
@@ -112,22 +110,6 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     // Those that the search found, and no other.
     expect(await quick.sql`select record_id from sync.missing_records`).toHaveLength(4);
   });
-
-  test("is not taken for gone while too much is missing", { tags: ["long"] }, async () => {
-    await using quick = await startMirrored();
-    change(quick, 0, 100);
-    const settings = { ...SETTINGS, maxDeleteRatio: 0.05 };
-    const { summary } = await quick.watch({ settings });
-    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 100 } });
-    // As many come elsewhere, so the counts do not show how many went.
-    change(quick, 5, 100);
-    const { arrange } = quick.arranged;
-    quick.arranged.arrange = (builds) => arrange(builds).concat(oldBuilds(90));
-    const held = await quick.sync({ kind: "incremental", settings });
-    const reason = expect.stringContaining("DOCMIRROR_MAX_DELETE_RATIO");
-    expect(held.summary).toMatchObject({ status: "partial", resources: { build: { deleted: 0, reason } } });
-    expect((await liveIds(quick)).size).toBeGreaterThanOrEqual(1500);
-  });
 });
 
 describe("a count that is five too high", () => {
@@ -174,13 +156,6 @@ describe("a count that is five too high", () => {
     quick.arranged.fails = () => false;
     const next = await quick.sync({ settings: SETTINGS });
     expect(next.summary).toMatchObject({ kind: "full", status: "succeeded" });
-  });
-
-  test("is settled in the same night where a full walk fits into it", { tags: ["long"] }, async () => {
-    await using quick = await startTooHigh();
-    const { summary } = await quick.sync({ settings: SETTINGS });
-    const resources = { build: { walk: "whole" } };
-    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", resources });
   });
 });
 

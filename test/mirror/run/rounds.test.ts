@@ -253,15 +253,4 @@ describe("builds that are read again in rounds", () => {
     const { summary } = await quick.watch({ settings });
     expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 19, updated: 1 });
   });
-
-  test("are not read where the sync is asked for its head, and by no round of the watch", {
-    tags: ["long"],
-  }, async () => {
-    await using quick = await startMirrored();
-    quick.world.advance(DAY_MS);
-    quick.arranged.asked.length = 0;
-    await quick.sync({ kind: "incremental", settings });
-    await quick.watch({ settings });
-    expect(quick.arranged.asked.filter((path) => path.startsWith("/api/v1/build/?"))).toHaveLength(2);
-  });
 });

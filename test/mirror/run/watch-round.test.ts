@@ -124,18 +124,6 @@ describe("a round of the watch", () => {
     expect(await known(quick, ids)).toEqual([...ids].sort());
   });
 
-  test("finds a build that a clock set back puts 40 places down, since the count grew", {
-    tags: ["long"],
-  }, async () => {
-    await using quick = await startWatched();
-    quick.arranged.arrange = place(made("900001", { date: "2024-05-08T12:00:00" }), 40);
-    const { summary } = await quick.watch();
-    expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 1, total_count: 151 });
-    takeAsked(quick);
-    await quick.watch();
-    expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
-  });
-
   test.each([
     ["round", (quick: ArrangedWorld) => quick.watch()],
     ["sync", (quick: ArrangedWorld) => quick.sync({ kind: "incremental" })],
@@ -294,20 +282,5 @@ describe("an open build whose detail is gone", () => {
     expect((await quick.watch()).summary.resources.build).toMatchObject({ restored: 1 });
     expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
     expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
-  });
-
-  test("comes back by a whole walk too, though the list is the same", { tags: ["long"] }, async () => {
-    await using quick = await startStuck();
-    const [id = ""] = quick.world.triggerBuilds(30);
-    quick.world.advance(HOUR_MS);
-    await quick.sync({ kind: "full" });
-    const [state = ""] = (await statesOf(quick, id)).slice(-1);
-    quick.arranged.details.set(id, new Response(null, { status: 404 }));
-    quick.world.advance(10 * MINUTE_MS);
-    await quick.watch();
-    expect((await statesOf(quick, id)).at(-1)).toBe("vanished");
-    quick.world.advance(MINUTE_MS);
-    await quick.sync({ kind: "full" });
-    expect((await statesOf(quick, id)).slice(-2)).toEqual(["vanished", state]);
   });
 });
