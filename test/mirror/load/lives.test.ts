@@ -92,6 +92,24 @@ describe("an id with another date", () => {
     expect(late).toMatchObject({ stale: 1, transitions: 0 });
     expect(await fingerprint(loading.sql)).toEqual(before);
   });
+
+  test("is given again within one batch", async ({ loading }) => {
+    await see(loading, "12:00", OLD);
+    loading.nextRun();
+    const pages = [NEW, { ...NEW, state: "building" }, { ...NEW, state: "finished" }];
+    await loading.loadPages(
+      "build",
+      pages.map((one) => [wireBuild("1", one)]),
+      { at: at("13:10") },
+    );
+    expect(await lifeOf(loading)).toBe(2);
+    expect((await states(loading)).map(({ life, to }) => [life, to])).toEqual([
+      [1, "finished"],
+      [null, "triggered"],
+      [null, "building"],
+      [null, "finished"],
+    ]);
+  });
 });
 
 describe("an id with the same date", () => {

@@ -245,6 +245,16 @@ describe("a record that Postgres refuses", () => {
 });
 
 describe("hostile content", () => {
+  test("U+0000 becomes U+FFFD and is counted, lone surrogates are not counted", async ({ loading }) => {
+    const counts = await loading.load("user", [
+      wireUser("1", { first_name: "a\u0000b\u0000", last_name: "\ud83d", "k\u0000": ["\u0000"] }),
+    ]);
+    expect(counts).toMatchObject({ inserted: 1, quarantined: 0, replacedNul: 3 });
+    expect((await restoreStored(loading.sql, "user")).get("1")).toEqual(
+      wireUser("1", { first_name: "a\uFFFDb\uFFFD", last_name: "\uFFFD", "k\uFFFD": ["\uFFFD"] }),
+    );
+  });
+
   test("ids of any kind are stored, found and changed", async ({ loading }) => {
     const ids = [..."{} \" \\ NULL null a,b {a} ' ü 0x1 1e3 -1".split(" "), " "];
     const builds = (over = {}) => ids.map((id) => wireBuild(id, over));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { type Loading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
-import { wireFile, wireProject } from "../../support/wire-records.ts";
+import { wireFile, wireProject, wireVersion } from "../../support/wire-records.ts";
 
 const [OLD, MIDDLE, NEW] = ["2024-05-01T10:00:00", "2024-05-01T10:00:00.000001", "2024-05-02T00:00:00"];
 const copy = (modified_date: string | null, name: string) => wireProject("1", { modified_date, name });
@@ -87,6 +87,23 @@ describe("of two copies of a project", () => {
     expect(await loader.noteSkipped("project", ["1", "2"], at(6))).toEqual(["1"]);
     await loading.load("file", [wireFile("2", wireProject("2"))], { at: at(5).toISOString() });
     expect(await loader.noteSkipped("project", ["2"], at(7))).toEqual([]);
+  });
+
+  test("on one page the newest stays, of equal age the later one", async ({ loading }) => {
+    const copies = [copy(NEW, "new"), copy(NEW, "new too"), copy(OLD, "old")];
+    const versions = copies.map((project, index) => wireVersion(String(index), project));
+    await loading.load("version", versions);
+    expect(await stored(loading)).toMatchObject({ name: "new too" });
+    expect(await loading.sql`select distinct project_id from mirror.versions`).toEqual([{ project_id: "1" }]);
+  });
+
+  test("of pages that were asked for at the same moment the newest stays", async ({ loading }) => {
+    await loading.loadPages("version", [
+      [wireVersion("1", copy(MIDDLE, "middle"))],
+      [wireVersion("2", copy(NEW, "new"))],
+      [wireVersion("3", copy(OLD, "old"))],
+    ]);
+    expect(await stored(loading)).toMatchObject({ name: "new" });
   });
 
   test("after any runs the one that the last run asked for last stays", { tags: ["long"] }, async ({

@@ -66,6 +66,15 @@ describe("a build's states", () => {
     expect((await stored(loading)).map(({ to }) => to)).toEqual(states);
   });
 
+  test("may be skipped, unknown or none, and are kept as they are", async ({ loading }) => {
+    const states = ["triggered", "cloning", null, "finished"];
+    for (const [minute, state] of states.entries())
+      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
+    expect((await stored(loading)).map(({ from, to, anomaly }) => [from, to, anomaly])).toEqual(
+      states.map((state, at) => [states[at - 1] ?? null, state, null]),
+    );
+  });
+
   test("add nothing when the state is the same though the build changed", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     expect(await see(loading, "2024-05-15T12:01:00.000Z", { state: "building", output: "more" })).toBe(0);
@@ -114,6 +123,18 @@ describe("a build's states", () => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     expect(await stored(loading)).toMatchObject([{ anomaly: "clock" }]);
   });
+
+  test.each<[string, { minMs: number; maxMs: number } | null, string, string | null]>([
+    ["is not known", null, "2024-05-15 11:59:59.5+00", null],
+    ["may be ours", { minMs: -400, maxMs: 600 }, "2024-05-15 11:59:59.5+00", null],
+    ["is behind ours", { minMs: -9000, maxMs: -8000 }, "2024-05-15 11:59:59.5+00", null],
+    ["is a little ahead", { minMs: 100, maxMs: 900 }, "2024-05-15 11:59:58.6+00", null],
+    ["is ahead", { minMs: 5000, maxMs: 6000 }, "2024-05-15 11:59:53.5+00", "clock"],
+  ])("at first sight begin at the date on our clock, when the service's %s", async (_, clock, not_before, anomaly) => {
+    await using loading = await setUpLoading({ clockAhead: () => clock });
+    await see(loading, "2024-05-15T12:00:00.000Z", { date: "2024-05-15T11:59:59.500000" });
+    expect(await stored(loading)).toMatchObject([{ not_before, anomaly }]);
+  });
 });
 
 describe("a reply of a cache from before the run", () => {
@@ -153,6 +174,17 @@ describe("open builds are remembered", () => {
     expect(await open(loading)).toEqual([{ build_id: "1", since: CREATED, seen_at: noon(1) }]);
     await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" });
     expect(await open(loading)).toEqual([{ build_id: "1", since: noon(2), seen_at: noon(2) }]);
+  });
+
+  test("also while their state is gone, in which each sight counts", async ({ loading }) => {
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    await loading.load("build", [wireBuild("1", { state: null })]);
+    const [gone] = await open(loading);
+    await loading.load("build", [wireBuild("1", { state: null })]);
+    const [still] = await open(loading);
+    expect(still?.seen_at).not.toBe(gone?.seen_at);
+    await loading.load("build", [wireBuild("1", { state: "building" })]);
+    expect(await open(loading)).toHaveLength(1);
   });
 
   test("until they end, whichever their state, and without one", async ({ loading }) => {

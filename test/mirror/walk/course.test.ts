@@ -462,6 +462,14 @@ describe("a page that cannot be rendered", () => {
     expect(course.verdict).toBe("holes");
   });
 
+  it("names the first twenty of its holes, none of which is asked for again", () => {
+    const course = begin(4);
+    const bad = offsets(0, 30).map((at) => at * 4);
+    const trail = followWithHoles(course, 120, bad);
+    for (const at of bad) expect(trail.filter((one) => one === `1@${at}!`)).toHaveLength(1);
+    expect(course.outcome?.reason).toMatch(/cannot render 30 .* at offsets 0, 4, .*, 76, …$/);
+  });
+
   it("gives up behind twenty holes side by side, not before", () => {
     const some = begin(4);
     followWithHoles(some, 40, offsets(10, 30));

@@ -87,6 +87,18 @@ describe("the size of a list's pages", () => {
     expect(failed.size).toBe(100);
   });
 
+  it("may correct itself by the second request for the first page", () => {
+    const size = createPageSize(null);
+    for (const [ms, expected] of [
+      [800, 500],
+      [900, 1000],
+      [1900, 1000],
+    ] as const) {
+      size.learn(...replyTo(size, { ms }), true);
+      expect(size.size).toBe(expected);
+    }
+  });
+
   it("does not grow for a week after it shrank", () => {
     expect(afterFirst({}, { size: 400, shrunkAt: new Date(NOW - 6 * DAY) })).toBe(400);
     expect(afterFirst({}, { size: 400, shrunkAt: new Date(NOW - 8 * DAY) })).toBe(1000);
@@ -152,6 +164,13 @@ describe("the size of a list's pages", () => {
     expect(size.shrunkAt).toBeNull();
     for (let page = 1; page <= 8; page++) learn(size, { offset: 6000 });
     expect(size.size).toBe(1000);
+  });
+
+  it("never goes under 100 because of what came", () => {
+    const size = createPageSize(null);
+    for (let page = 0; page < 20; page++)
+      size.learn(...replyTo(size, { offset: page * 2, count: 2 }), page === 0);
+    expect(size.size).toBe(100);
   });
 
   it("grows by a page that lacks a few of its records", () => {
