@@ -170,13 +170,6 @@ async function buildKeys({ sql }: Loading) {
 }
 
 describe("a reference", () => {
-  test("to a record that is here is a key at once", async ({ loading }) => {
-    await loading.load("version", [wireVersion("7", wireProject("1"))]);
-    await loading.load("build", [wireBuild("9", { version: "/api/v1/version/7" })]);
-    expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: "7" });
-    expect(await unresolved(loading)).toEqual([]);
-  });
-
   test("by id or slug, with its closing slash, without it, or absolute, finds its record when that comes", async ({
     loading,
   }) => {

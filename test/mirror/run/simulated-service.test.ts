@@ -125,38 +125,3 @@ describe("a mirror of the simulated service", () => {
     for (const { requests } of [more, fewer, last]) expect(requests).toBeLessThanOrEqual(first.requests + 3);
   });
 });
-
-describe("an incremental run", () => {
-  test("reads the head of builds alone, and open builds still finish", { tags: ["long"] }, async () => {
-    const options = {
-      users: 10,
-      versions: 40,
-      files: 10,
-      builds: 1200,
-      stuckShare: 0,
-      closeStuckAfterMs: 1,
-      clockSteps: false,
-    };
-    await using quick = await startQuickWorld(options);
-    await quick.sync();
-    const ids = quick.world.triggerBuilds(30);
-    await quick.sync({ kind: "incremental" });
-    quick.world.advance(48 * HOUR_MS);
-    quick.simulation.resetRequests();
-    const { summary, error } = await quick.sync({ kind: "incremental", settings: { pageSize: 20 } });
-    expect(error).toBeNull();
-    // Two days of builds came, and some old ones went, which a search finds.
-    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", unfinished: { deficit: 0 } });
-    expect(summary.resources.build?.deleted).toBeGreaterThan(0);
-    expect(summary.resources.build?.walk).toBe("head");
-    const lists = quick.simulation.requests().byPath.get("/api/v1/build/") ?? 0;
-    // The 67 builds of a day, twice, and the search; not the 66 pages there are.
-    expect(lists).toBeLessThan(60);
-    const { sql } = quick;
-    const rows = await sql`select distinct state from mirror.builds where id = any (${ids}::text[])`;
-    expect(rows).toEqual([{ state: "finished" }]);
-    expect(
-      await sql`select 1 from mirror.builds where state <> 'finished' and date < '2024-05-17'`,
-    ).toHaveLength(0);
-  });
-});

@@ -264,23 +264,4 @@ describe("an open build whose detail is gone", () => {
     const open = await quick.sql`select vanished_at from sync.open_builds where build_id = ${id}`;
     expect(open).toEqual([{ vanished_at: null }]);
   });
-
-  test("is deleted by the whole walk that does not meet it, and comes back", { tags: ["long"] }, async () => {
-    const { quick, id, state, comeBack } = await startVanishing();
-    await using _ = quick;
-    await quick.watch();
-    quick.world.advance(MINUTE_MS);
-    const { summary } = await quick.sync({ kind: "full" });
-    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1 });
-    expect(await deleted(quick, id)).toEqual({ deleted: true, state, open: 0 });
-    expect(await statesOf(quick, id)).toEqual([state, "vanished"]);
-    takeAsked(quick);
-    quick.world.advance(MINUTE_MS);
-    await quick.watch();
-    expect(takeAsked(quick).details).not.toContain(id);
-    comeBack();
-    expect((await quick.watch()).summary.resources.build).toMatchObject({ restored: 1 });
-    expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
-    expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
-  });
 });
