@@ -83,14 +83,6 @@ describe("the life of builds", () => {
     expect(slow).toBeLessThan(870);
   });
 
-  test("a pdf build is born finished", () => {
-    const world = createWorld({ ...size, builds: 500 });
-    const truth = byBuild(world.truth().transitions());
-    const pdf = buildsOf(world).filter(({ type }) => type === "pdf");
-    expect(pdf.length).toBeGreaterThan(0);
-    for (const { id } of pdf) expect(truth.get(id)?.map((step) => step.to)).toEqual(["finished"]);
-  });
-
   test("a build that has not finished claims success and has no texts", () => {
     const world = createWorld({ ...size, builds: 2000, stuckShare: 0.2 });
     const open = buildsOf(world).filter(({ state }) => state !== "finished");
@@ -176,11 +168,4 @@ test("the list holds the live rows, newest date first and of equal dates the new
       }
     }),
   );
-});
-
-test("a store outgrows the capacity it was made with", () => {
-  const store = createBuildStore(10);
-  for (let i = 0; i < 5000; i++) store.add({ createdAt: i, date: i, project: i, version: i % 2 ? i : null });
-  const found = [store.project(4999), store.version(4999), store.version(4998), store.rowAt(0)];
-  expect(found).toEqual([4999, 4999, null, 4999]);
 });

@@ -1,6 +1,4 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { readPage } from "../../src/mirror/content/read-page.ts";
-import { RESOURCES } from "../../src/resources/resources.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import {
   createWorld,
@@ -9,7 +7,6 @@ import {
   startSimulation,
 } from "../support/simulation.ts";
 import { createTally } from "../support/tally.ts";
-import { trueRecords } from "./walk-world.ts";
 
 const size = { users: 30, projects: 20, versions: 60, files: 50, builds: 150, rates: QUIET };
 const running: Simulation[] = [];
@@ -32,34 +29,6 @@ interface Page {
 const fetchPage = async (url: string) => (await (await fetch(url)).json()) as Page;
 
 describe("the simulated service", () => {
-  test("a walk by meta.next meets every true record once and ends", async () => {
-    const world = createWorld({ ...size, hiddenShare: 0.2, basePath: "/docs" });
-    const { url } = await start({ world });
-    const { origin } = new URL(url);
-    expect(url.endsWith("/docs")).toBe(true);
-    for (const resource of RESOURCES) {
-      const ids: string[] = [];
-      let next: string | null = `/docs/api/v1/${resource}/?format=json&limit=7`;
-      while (next) {
-        const page: Page = await fetchPage(origin + next);
-        expect(page.meta.offset).toBe(ids.length);
-        ids.push(...page.objects.map((record) => record.id));
-        next = page.meta.next;
-        if (next === null) expect(page.meta.total_count).toBe(ids.length);
-      }
-      const truth = trueRecords(world, resource).map((record) => record.id as string);
-      expect(ids.sort()).toEqual(truth.sort());
-    }
-  });
-
-  test("hidden projects are 404 on their detail", async () => {
-    const world = createWorld({ ...size, hiddenShare: 0.5 });
-    const { url } = await start({ world });
-    for (const { record, listed } of world.truth().records("project")) {
-      expect((await fetch(`${url}/api/v1/project/${record.id}/`)).status).toBe(listed ? 200 : 404);
-    }
-  });
-
   test("HEAD is refused and a missing slash redirected over the wire too", async () => {
     const { url } = await start();
     const head = await fetch(`${url}/api/v1/build/`, { method: "HEAD" });
@@ -84,21 +53,6 @@ describe("the simulated service", () => {
       const { headers } = await fetch(url + path, { redirect: "manual" });
       expect([path, headers.get("date")]).toEqual([path, date]);
     }
-  });
-
-  test("an interceptor may date its reply itself", async () => {
-    const date = "Thu, 01 Jan 1970 00:00:00 GMT";
-    const { url } = await start({ intercept: () => new Response("old", { headers: { date } }) });
-    expect((await fetch(url)).headers.get("date")).toBe(date);
-  });
-
-  test("with a speed the date goes on, whoever answers", async () => {
-    const { url } = await start({ speed: 1_000_000, intercept: () => new Response("busy") });
-    const dateOf = async () => Date.parse((await fetch(url)).headers.get("date") ?? "");
-    const first = await dateOf();
-    let later = first;
-    while (later === first) later = await dateOf();
-    expect(later).toBeGreaterThan(first);
   });
 
   test("ready replies do not outlive a change of the world", async () => {
@@ -176,20 +130,6 @@ describe("the simulated service", () => {
     await failed;
     await expect(fetch(simulation.url)).rejects.toThrow();
   });
-
-  test("closing ends a long latency at once", async () => {
-    const simulation = await start({ latencyMs: 3_600_000 });
-    const failed = expect(fetch(`${simulation.url}/api/v1/user/`)).rejects.toThrow();
-    while (simulation.requests().total === 0) await new Promise(setImmediate);
-    await simulation.close();
-    await failed;
-  });
-
-  test("a port in use is told by the socket's own error", async () => {
-    const { url } = await start();
-    const port = Number(new URL(url).port);
-    await expect(start({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
-  });
 });
 
 async function serve(options: WorldOptions = {}) {
@@ -201,19 +141,6 @@ async function serve(options: WorldOptions = {}) {
 }
 
 describe("the pages of a world", () => {
-  test("stand at the addresses of the files, and hold what the service's searches find", async () => {
-    const { world, files, ask } = await serve();
-    for (const file of files) {
-      const reply = await ask(file.absolute_url);
-      expect(reply.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      const { title, text, anchors } = readPage(await reply.text());
-      const heading = file.name.replace(".html", "");
-      expect({ title, anchors }).toEqual({ title: file.name, anchors: [{ id: heading, text: heading }] });
-      const hits = await world.catalog().searchFiles({ q: text, page: 1 });
-      expect(hits.map(({ id }) => id)).toContain(file.id);
-    }
-  });
-
   test("answer 304 to the validators, no body to HEAD, and 404 elsewhere", async () => {
     const { files, ask } = await serve();
     const path = files[0]?.absolute_url ?? "";

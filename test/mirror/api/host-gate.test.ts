@@ -116,30 +116,6 @@ describe("429 and 503", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("that come together hold until the longest is over, and are told once", async () => {
-    const { ask, clock, sent, times, warnings } = setUp();
-    for (let request = 0; request < 3; request++) ask();
-    await settle();
-    for (const [place, seconds] of [20, 60, 10].entries())
-      await sent[place]?.answer(status(429, seconds * 1000));
-    ask();
-    await clock.advance(HOUR_MS);
-    expect(times()).toEqual([0, 0, 0, 60]);
-    expect(warnings).toEqual(["requests were held back for 60 s: the service answered 429"]);
-  });
-
-  it("are not lifted by an earlier request's late answer", async () => {
-    const { ask, clock, sent, times } = setUp();
-    ask();
-    ask();
-    await settle();
-    await sent[0]?.answer(status(429, 60_000));
-    await sent[1]?.answer();
-    ask();
-    await clock.advance(HOUR_MS);
-    expect(times()).toEqual([0, 0, 60]);
-  });
-
   it("hold back who was waiting for its turn when they came", async () => {
     const turns: (() => void)[] = [];
     const pace = { turn: () => new Promise<void>((resolve) => turns.push(resolve)), slow() {}, ease() {} };
@@ -218,12 +194,6 @@ describe("a gate that shares its pace with those of other runs", () => {
     await clock.advance(1);
     expect(second.times()).toEqual([40, 40]);
     expect(second.warnings).toEqual(["requests were held back for 40 s: the service answered 503"]);
-  });
-
-  it("is not held when the hold is over", async () => {
-    const { clock, next } = await setUpTwo(status(429, 60_000));
-    await clock.advance(60_000);
-    expect(await next().pass()).toBe("answered");
   });
 
   it("fails at once, saying until when, while a hold lasts that is too long to wait for", async () => {
@@ -426,16 +396,6 @@ describe("the probe", () => {
     ask();
     await settle();
     expect(times().slice(-2)).toEqual([30, 30]);
-    expect(probes).toHaveLength(1);
-  });
-
-  it("waits while the host asks to be left alone, and for its turn", async () => {
-    const { clock, pass, probes } = setUp();
-    await pass();
-    for (let failure = 0; failure < 4; failure++) await pass(down);
-    await pass(status(503, 20_000));
-    expect(probes).toEqual([]);
-    await clock.advance(20_000);
     expect(probes).toHaveLength(1);
   });
 });

@@ -76,29 +76,6 @@ it("ends when its time is over after the clock was set back by years", () => {
   expect(leftMs()).toBeNull();
 });
 
-it("keeps clients apart that come one after the other, and slow after a refusal", async () => {
-  await using server = await startScriptedServer((_, { searchParams }) =>
-    searchParams.has("busy") ? { status: 429, headers: { "retry-after": "0" } } : {},
-  );
-  const clock = createFakeClock();
-  const pace = createHostPace({ ratePerSecond: 4, clock });
-  const nowMs = () => clock.now().getTime();
-  const askBy = async (path: string) => {
-    await using client = createTestClient(server.url, { clock, pace, retries: 0 });
-    await client.fetchJson(path, asIs).catch(() => {});
-  };
-  /** Milliseconds from one request to the last of some, by a client of its own each. */
-  const takeLong = async (count: number) => {
-    await askBy("/api/v1/");
-    const from = nowMs();
-    for (let asked = 0; asked < count; asked++) await askBy("/api/v1/");
-    return nowMs() - from;
-  };
-  expect(await takeLong(12)).toBeGreaterThanOrEqual(11 * 250);
-  for (let refused = 0; refused < 3; refused++) await askBy("/api/v1/?busy");
-  expect(await takeLong(4)).toBeGreaterThan(3 * 7 * 250);
-});
-
 const { signal } = new AbortController();
 
 /** The most turns that were given within any second. */

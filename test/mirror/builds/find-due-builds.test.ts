@@ -25,21 +25,26 @@ function due({ sql }: Loading, ageMs: number, over: Partial<Parameters<typeof fi
 }
 
 describe("an open build", () => {
-  test.each([
-    ["10 s", 10_000, MINUTE_MS],
-    ["5 minutes", 5 * MINUTE_MS, MINUTE_MS],
-    ["10 minutes", 10 * MINUTE_MS, MINUTE_MS],
-    ["an hour", HOUR_MS, 6 * MINUTE_MS],
-    ["two hours: stuck", 2 * HOUR_MS, 2 * HOUR_MS],
-    ["eight hours", 8 * HOUR_MS, 8 * HOUR_MS],
-    ["a day", DAY_MS, 22 * HOUR_MS],
-    ["a year", 365 * DAY_MS, 22 * HOUR_MS],
-  ])("seen at the age of %s is due again after its wait, and not before", async (_, ageMs, waitMs) => {
-    await using loading = await setUpLoading();
-    await seeAt(loading, ageMs);
-    expect(await due(loading, ageMs + waitMs)).toHaveLength(1);
-    // Up to half a minute early counts as due.
-    if (waitMs > MINUTE_MS) expect(await due(loading, ageMs + waitMs - 31_000)).toEqual([]);
+  /** At which age it is seen, and after which wait it is due again. */
+  const WAITS: Record<string, [ageMs: number, waitMs: number]> = {
+    "10 s": [10_000, MINUTE_MS],
+    "5 minutes": [5 * MINUTE_MS, MINUTE_MS],
+    "10 minutes": [10 * MINUTE_MS, MINUTE_MS],
+    "an hour": [HOUR_MS, 6 * MINUTE_MS],
+    "two hours: stuck": [2 * HOUR_MS, 2 * HOUR_MS],
+    "eight hours": [8 * HOUR_MS, 8 * HOUR_MS],
+    "a day": [DAY_MS, 22 * HOUR_MS],
+    "a year": [365 * DAY_MS, 22 * HOUR_MS],
+  };
+
+  test("is due again after a wait that grows with its age, and not before", async ({ loading }) => {
+    for (const [name, [ageMs, waitMs]] of Object.entries(WAITS)) {
+      await seeAt(loading, ageMs, name);
+      const isDue = async (ms: number) => (await due(loading, ageMs + ms)).some(({ id }) => id === name);
+      expect(await isDue(waitMs), name).toBe(true);
+      // Up to half a minute early counts as due.
+      if (waitMs > MINUTE_MS) expect(await isDue(waitMs - 31_000), name).toBe(false);
+    }
   });
 
   test("that moved is young again", async ({ loading }) => {
@@ -109,12 +114,12 @@ describe("an open build", () => {
   }) => {
     await seeAt(loading, 30_000);
     const asked: number[] = [];
-    for (let ageMs = MINUTE_MS; ageMs < 5 * DAY_MS; ageMs += MINUTE_MS) {
+    for (let ageMs = MINUTE_MS; ageMs < 3 * DAY_MS; ageMs += MINUTE_MS) {
       if ((await due(loading, ageMs)).length === 0) continue;
       asked.push(ageMs);
       await seeAt(loading, ageMs);
     }
     const onDay = (day: number) => asked.filter((ageMs) => Math.floor(ageMs / DAY_MS) === day).length;
-    expect([0, 1, 2, 3, 4].map(onDay)).toEqual([40, 1, 1, 1, 1]);
+    expect([0, 1, 2].map(onDay)).toEqual([40, 1, 1]);
   });
 });

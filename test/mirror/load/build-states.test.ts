@@ -42,10 +42,12 @@ describe("the states of builds", () => {
     expect(await noted(loading)).toEqual([]);
   });
 
-  const WORDS = ["Finished", " CANCELLED\n", "\tİşte ", "K", "\u00a0error", "", "a b", "valve", "\v\f x\r"];
-  test.for(WORDS)("are compared in SQL as in the program: %j", async (state, { loading }) => {
-    const [row] = await loading.sql`select sync.state_word(${state}) as word`;
-    expect(row?.word).toBe(stateWord(state));
+  test("are compared in SQL as in the program", async ({ loading }) => {
+    const texts = ["Finished", " CANCELLED\n", "\tİşte ", "K", "\u00a0error", "", "a b", "valve", "\v\f x\r"];
+    for (const text of texts) {
+      const [row] = await loading.sql`select sync.state_word(${text}) as word`;
+      expect(row?.word, JSON.stringify(text)).toBe(stateWord(text));
+    }
   });
 
   test("are final where a setting says so, and only while it does", async ({ loading }) => {

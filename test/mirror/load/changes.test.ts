@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { setUpLoading } from "../../support/loading.ts";
 import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
@@ -155,58 +155,5 @@ describe("a changed record", () => {
     await loading.load("user", [wireUser("1", { first_name: "a\u0000" })]);
     await loading.load("user", [wireUser("1", { first_name: "a\uFFFD" })]);
     expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(0);
-  });
-});
-
-describe("a deleted row", () => {
-  const deleteRow = ({ nextRun, sql }: Loading, table: string, id: string) => {
-    nextRun();
-    return sql.unsafe(`update mirror.${table} set deleted_at = '2024-05-15T23:00:00Z' where id = '${id}'`);
-  };
-
-  test.each([
-    "list",
-    "detail",
-  ] as const)("that comes back by %s is restored with a row in changes", async (source) => {
-    await using loading = await setUpFirstNight();
-    await deleteRow(loading, "users", "1");
-    const at = "2024-05-16T02:00:00.000Z";
-    const counts = await loading.load("user", [wireUser("1")], { source, at });
-    expect(counts).toMatchObject({ updated: 0, restored: 1, inserted: 0 });
-    expect(await loading.sql`select deleted_at, changed_at from mirror.users where id = '1'`).toEqual([
-      { deleted_at: null, changed_at: "2024-05-16 02:00:00+00" },
-    ]);
-    const expected = [{ record_id: "1", kind: "restored", before: null, after: null }];
-    expect(await loading.sql`select record_id, kind, before, after from mirror.changes`).toEqual(expected);
-    expect(await loading.load("user", [wireUser("1")])).toMatchObject({ restored: 0, unchanged: 1 });
-  });
-
-  test("that comes back changed is replaced and restored", async () => {
-    await using loading = await setUpFirstNight();
-    await deleteRow(loading, "builds", "31");
-    const counts = await loading.load("build", [wireBuild("31", { output: "made", state: "finished" })]);
-    expect(counts).toMatchObject({ updated: 1, restored: 1, transitions: 1 });
-    expect(await loading.sql`select state, deleted_at from mirror.builds where id = '31'`).toEqual([
-      { state: "finished", deleted_at: null },
-    ]);
-    expect(await loading.sql`select kind, after from mirror.changes order by kind`).toEqual([
-      { kind: "restored", after: null },
-      { kind: "updated", after: { state: "finished" } },
-    ]);
-  });
-
-  test("of a project is not restored by an embedded copy, changed or not", async () => {
-    await using loading = await setUpFirstNight();
-    await deleteRow(loading, "projects", "1");
-    loading.nextRun();
-    await loading.load("file", [wireFile("22", project)]);
-    await loading.load("file", [wireFile("23", { ...project, modified_date: "2024-06-01T00:00:00" })]);
-    const stored = async () =>
-      (
-        await loading.sql`select deleted_at is null as lives, modified_date from mirror.projects where id = '1'`
-      )[0];
-    expect(await stored()).toEqual({ lives: false, modified_date: "2024-06-01 00:00:00" });
-    await loading.load("project", [project]);
-    expect(await stored()).toMatchObject({ lives: true });
   });
 });

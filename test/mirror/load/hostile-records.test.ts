@@ -108,15 +108,18 @@ describe("a page with", () => {
     return { counts, stored };
   }
 
-  test.each(
-    STORED,
-  )("%s is stored, and given back as it was sent", async (name, resource, members, back = members) => {
+  const NAME = "%s is stored, and given back as it was sent";
+  const isLarge = ([, , members]: (typeof STORED)[number]) => members.length > 5_000_000;
+  test.for(STORED.filter((one) => !isLarge(one)))(NAME, isGivenBack);
+  test.for(STORED.filter(isLarge))(NAME, { tags: ["long"] }, isGivenBack);
+
+  async function isGivenBack([name, resource, members, back = members]: (typeof STORED)[number]) {
     const id = `"id": "odd ${name}"`;
     const text = (some: string) => `{${[id, ...(some === "" ? [] : [some])].join()}}`;
     const { counts, stored } = await loadBetween(resource, text(members));
     expect(counts).toMatchObject({ inserted: 3, quarantined: 0 });
     expect(canonicalJson(stored.get(`odd ${name}`))).toBe(canonicalJson(JSON.parse(text(back))));
-  });
+  }
 
   test.each([
     [7, "7"],

@@ -129,30 +129,3 @@ describe("builds that never had a version", () => {
     expect(row).toEqual({ state: "unknown", builds: 3, finished: 3, failed: 2 });
   });
 });
-
-test("the unknown project, and versions of other projects, have no main documentation", async ({
-  loading,
-}) => {
-  const other = wireProject("2");
-  await loading.load("project", [project, other]);
-  const latest = { slug: "latest" };
-  await loading.load("version", [wireVersion("1", project, latest), wireVersion("2", other, latest)]);
-  await loading.load("build", [
-    build("1", 10, "1", false),
-    build("2", 20, "2", false),
-    { ...build("3", 30, "1", false), project: null },
-  ]);
-  await read(loading);
-  const main = await loading.sql`select build_id, is_main from report.fact_builds order by 1`;
-  expect(main.map((row) => row.is_main)).toEqual([true, false, false]);
-  const failing =
-    await loading.sql`select is_main, is_default_version from report.failing_now order by last_failed_build_id`;
-  expect(failing.map((row) => [row.is_main, row.is_default_version])).toEqual([
-    [true, true],
-    [false, false],
-    [false, false],
-  ]);
-  const [of] =
-    await loading.sql`select rollup.is_main('latest', null) as unknown, rollup.is_main('latest', '') as none`;
-  expect(of).toEqual({ unknown: false, none: true });
-});

@@ -71,19 +71,6 @@ describe("an id with another date", () => {
     ]);
   });
 
-  test("that was deleted is back as another build", async ({ loading }) => {
-    await see(loading, "12:00", { ...OLD, state: "building" });
-    await loading.loader.vanish([{ id: "1", askedAt: at("12:30"), observedAt: at("12:30"), request: "" }]);
-    await loading.sql`update mirror.builds set deleted_at = ${at("12:30")}`;
-    await see(loading, "13:02", NEW);
-    expect((await states(loading)).map(({ life, to }) => [life, to])).toEqual([
-      [1, "building"],
-      [1, "vanished"],
-      [null, "triggered"],
-    ]);
-    expect(await loading.sql`select deleted_at from mirror.builds`).toEqual([{ deleted_at: null }]);
-  });
-
   test("keeps nothing of the earlier build where a value of it cannot be read", async ({ loading }) => {
     await see(loading, "12:00", { ...OLD, type: "html" });
     await see(loading, "13:02", { ...NEW, type: 7, success: "perhaps" });
@@ -104,18 +91,6 @@ describe("an id with another date", () => {
     const late = await loading.load("build", [wireBuild("1", OLD)], { at: at(here), askedAt: at(asked) });
     expect(late).toMatchObject({ stale: 1, transitions: 0 });
     expect(await fingerprint(loading.sql)).toEqual(before);
-  });
-
-  test("is the earlier build's again where the service was restored once more", async ({ loading }) => {
-    await see(loading, "12:00", OLD);
-    await see(loading, "13:02", NEW);
-    await see(loading, "15:00", OLD);
-    expect(await lifeOf(loading)).toBe(3);
-    expect((await states(loading)).map(({ life, to }) => [life, to])).toEqual([
-      [1, "finished"],
-      [2, "triggered"],
-      [null, "finished"],
-    ]);
   });
 
   test("is given again within one batch", async ({ loading }) => {

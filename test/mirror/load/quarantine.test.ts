@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import { quarantineHole, resolveHoles, resolveSuperseded } from "../../../src/mirror/load/quarantine.ts";
-import type { Resource } from "../../../src/resources/resources.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
-import { wireBuild, wireUser } from "../../support/wire-records.ts";
+import { wholeRecord, wireBuild, wireUser } from "../../support/wire-records.ts";
 
 describe("quarantine", () => {
   test("keeps the same record once, on however many nights it is shown", async ({ loading }) => {
@@ -89,15 +89,16 @@ async function remember({ sql }: Loading, id: string, loadedAt: string): Promise
 
 describe("a record in quarantine", () => {
   test("is resolved when its row was written later, whatever resource it is of", async ({ loading }) => {
-    await putAside(loading, "user", "1");
-    await putAside(loading, "build", "1");
-    await putAside(loading, "build", "2");
-    await loading.load("user", [wireUser("1"), wireUser("2")], { at: WEDNESDAY });
-    await loading.load("build", [wireBuild("1")], { at: WEDNESDAY });
-    expect(await resolveSuperseded(loading.sql, AT)).toBe(2);
+    for (const resource of RESOURCES) {
+      for (const id of ["1", "2"]) await putAside(loading, resource, id);
+      await loading.load(resource, [wholeRecord(resource, "1"), wholeRecord(resource, "3")], {
+        at: WEDNESDAY,
+      });
+    }
+    expect(await resolveSuperseded(loading.sql, AT)).toBe(RESOURCES.length);
     expect(await resolveSuperseded(loading.sql, AT)).toBe(0);
     const left = await loading.sql`select resource, record_id from sync.quarantine where resolved_at is null`;
-    expect(left).toEqual([{ resource: "build", record_id: "2" }]);
+    expect(left).toEqual(RESOURCES.map((resource) => ({ resource, record_id: "2" })));
   });
 
   test("is resolved when its record was deleted later", async ({ loading }) => {

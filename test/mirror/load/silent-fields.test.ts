@@ -1,7 +1,7 @@
-import { describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 import { fieldOf, fieldsOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { readRecords } from "../../../src/serve/catalog/mirror-catalog.ts";
-import { type Loading, loadingTest as test } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
@@ -44,28 +44,35 @@ const without = (record: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 
 describe("a field that a reply lacks", () => {
-  for (const resource of RESOURCES)
-    test(`keeps its value, whichever field of a ${resource} it is and however the reply came`, async ({
-      loading,
-    }) => {
-      await loadAll(loading);
-      const before = await rowsOf(loading);
-      const record = WHOLE[resource];
-      const [id = ""] = [record.id as string];
-      const [served] = await readRecords(loading.sql, resource, [id]);
-      const names = Object.keys(record).filter((name) => name !== "id");
-      const parts = [...names.map((name) => [name]), names];
-      for (const [place, lacking] of parts.entries()) {
-        loading.nextRun();
-        const isOwn = lacking.some((name) => fieldOf(resource, name) === undefined);
-        const source = isOwn || place % 2 === 0 ? "detail" : "list";
-        const counts = await loading.load(resource, [without(record, lacking)], { source });
-        expect([lacking, counts.updated]).toEqual([lacking, 0]);
-        expect([lacking, await rowsOf(loading)]).toEqual([lacking, before]);
-      }
-      expect(await readRecords(loading.sql, resource, [id])).toEqual([served]);
-      expect(await loading.sql`select from mirror.changes`).toHaveLength(0);
-    });
+  let shared: Loading;
+  beforeAll(async () => {
+    shared = await setUpLoading();
+    await loadAll(shared);
+  });
+  afterAll(() => shared[Symbol.asyncDispose]());
+
+  const NAME = "keeps its value, whichever field of a %s it is and however the reply came";
+  test.for(["build"] as const)(NAME, keepsItsValue);
+  test.for(RESOURCES.filter((resource) => resource !== "build"))(NAME, { tags: ["long"] }, keepsItsValue);
+
+  async function keepsItsValue(resource: Resource): Promise<void> {
+    const before = await rowsOf(shared);
+    const record = WHOLE[resource];
+    const id = String(record.id);
+    const [served] = await readRecords(shared.sql, resource, [id]);
+    const names = Object.keys(record).filter((name) => name !== "id");
+    const parts = [...names.map((name) => [name]), names];
+    for (const [place, lacking] of parts.entries()) {
+      shared.nextRun();
+      const isOwn = lacking.some((name) => fieldOf(resource, name) === undefined);
+      const source = isOwn || place % 2 === 0 ? "detail" : "list";
+      const counts = await shared.load(resource, [without(record, lacking)], { source });
+      expect([lacking, counts.updated]).toEqual([lacking, 0]);
+      expect([lacking, await rowsOf(shared)]).toEqual([lacking, before]);
+    }
+    expect(await readRecords(shared.sql, resource, [id])).toEqual([served]);
+    expect(await shared.sql`select from mirror.changes`).toHaveLength(0);
+  }
 
   test("is added where another reply has it, and stands among the missing no more", async ({ loading }) => {
     await loadAll(loading);

@@ -55,16 +55,4 @@ describe("the administrators of a project", () => {
     expect(await loading.load("project", [withUsers("1", "2")])).toMatchObject({ updated: 1 });
     expect(await stored(loading)).toEqual(uris("1", "2"));
   });
-
-  test("who are not here yet keep their places among the unresolved references", async () => {
-    await using loading = await setUp("9", "1");
-    await loading.load("project", [withUsers("8", "1", "9")]);
-    const unresolved = await loading.sql`
-      select uri, position from mirror.unresolved_references order by position`;
-    const [nine, eight] = uris("9", "8");
-    expect(unresolved).toEqual([
-      { uri: nine, position: 0 },
-      { uri: eight, position: 2 },
-    ]);
-  });
 });

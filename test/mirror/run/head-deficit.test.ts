@@ -6,7 +6,7 @@ import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
 import { findCountGaps, findDeficit } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
-import { type QuickWorld, startQuickWorld, useMirrored } from "../../support/quick-world.ts";
+import { type QuickWorld, useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,8 +22,6 @@ const startMirrored = useMirrored(
 
 const made = (id: number, date: string | undefined) =>
   wireBuild(String(id), { project: "/api/v1/project/1/", version: null, date }) as unknown as BuildRecord;
-const oldBuilds = (count: number) =>
-  Array.from({ length: count }, (_, at) => made(800_001 + at, "2020-01-01T00:00:00"));
 
 /** Inserts builds at place 1,200, dated as the one there, and deletes builds from there. Fills in the ids of the deleted ones. */
 function change({ arranged }: ArrangedWorld, came: number, went: number): string[] {
@@ -112,22 +110,6 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     // Those that the search found, and no other.
     expect(await quick.sql`select record_id from sync.missing_records`).toHaveLength(4);
   });
-
-  test("is not taken for gone while too much is missing", { tags: ["long"] }, async () => {
-    await using quick = await startMirrored();
-    change(quick, 0, 100);
-    const settings = { ...SETTINGS, maxDeleteRatio: 0.05 };
-    const { summary } = await quick.watch({ settings });
-    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 100 } });
-    // As many come elsewhere, so the counts do not show how many went.
-    change(quick, 5, 100);
-    const { arrange } = quick.arranged;
-    quick.arranged.arrange = (builds) => arrange(builds).concat(oldBuilds(90));
-    const held = await quick.sync({ kind: "incremental", settings });
-    const reason = expect.stringContaining("DOCMIRROR_MAX_DELETE_RATIO");
-    expect(held.summary).toMatchObject({ status: "partial", resources: { build: { deleted: 0, reason } } });
-    expect((await liveIds(quick)).size).toBeGreaterThanOrEqual(1500);
-  });
 });
 
 describe("a count that is five too high", () => {
@@ -174,13 +156,6 @@ describe("a count that is five too high", () => {
     quick.arranged.fails = () => false;
     const next = await quick.sync({ settings: SETTINGS });
     expect(next.summary).toMatchObject({ kind: "full", status: "succeeded" });
-  });
-
-  test("is settled in the same night where a full walk fits into it", { tags: ["long"] }, async () => {
-    await using quick = await startTooHigh();
-    const { summary } = await quick.sync({ settings: SETTINGS });
-    const resources = { build: { walk: "whole" } };
-    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", resources });
   });
 });
 
@@ -283,31 +258,6 @@ test("after a run whose clock stood ten years ahead the next one is full", { tag
   const { summary } = await quick.sync({ settings: SETTINGS });
   expect(summary).toMatchObject({ kind: "full", status: "succeeded", resources: { build: { deleted: 2 } } });
   expect(await liveIds(quick)).toContain(late);
-});
-
-test("in two days each round finds what went, and none exits with 3", { tags: ["long"] }, async () => {
-  await using quick = await startQuickWorld({
-    users: 10,
-    projects: 10,
-    versions: 30,
-    files: 10,
-    builds: 400,
-  });
-  await quick.sync();
-  let deleted = 0;
-  for (let day = 0; day < 2; day++) {
-    for (let round = 0; round < 4; round++) {
-      quick.world.advance(DAY_MS / 4);
-      const result = await quick.watch();
-      const walked = { exit: exitCodeOfRun(result), ...result.summary.resources.build };
-      expect(walked).toMatchObject({ exit: 0, walk: "head" });
-      expect(result.summary.unfinished.deficit).toBe(0);
-      deleted += result.summary.resources.build?.deleted ?? 0;
-    }
-    const { summary } = await quick.sync({ settings: { fullEveryDays: 1 } });
-    expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 0 } });
-  }
-  expect(deleted).toBeGreaterThan(0);
 });
 
 test("builds that come and go during a full walk make no deficit", { tags: ["long"] }, async () => {

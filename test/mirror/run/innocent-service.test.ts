@@ -144,29 +144,6 @@ test.for([
   expect(await nights(quick, 3)).toEqual(["incremental", "incremental", "incremental"]);
 });
 
-test.for([
-  [5, false],
-  [5, true],
-  [390, false],
-  [200, true],
-  [200, false],
-] as const)("a build at place %i that is away for a night is here again; its detail too: %s", {
-  tags: ["long"],
-}, async ([at, isGone]) => {
-  await using quick = await startMirrored();
-  const { hide, show, ids } = createHiding(quick);
-  const kinds = await nights(quick, 1);
-  for (const _ of [1, 2, 3]) {
-    const away = await hide(at, { isGone });
-    kinds.push(...(await nights(quick, 1)));
-    show(away);
-    kinds.push(...(await nights(quick, 1)));
-  }
-  kinds.push(...(await nights(quick, 2)));
-  expect(new Set(kinds)).toEqual(new Set(["incremental"]));
-  expect(await shownHere(quick)).toEqual((await ids()).toSorted());
-});
-
 test.concurrent.for(
   SCHEDULES,
 )(`an innocent service has no partial night: INNOCENT_SEED=${SEED}, schedule %i`, {

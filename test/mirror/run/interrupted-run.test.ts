@@ -73,14 +73,6 @@ describe("a run that is stopped in the middle", () => {
     expect(starts).toEqual([{ n: 1 }]);
   });
 
-  test("before anything was read has nothing to go on from", async () => {
-    await using quick = await start();
-    const stopped = await quick.sync({ signal: AbortSignal.abort(new StoppedError("SIGINT")) });
-    expect(stopped.summary).toMatchObject({ status: "interrupted", resources: {} });
-    expect(exitCodeOfRun(stopped)).toBe(130);
-    expect((await quick.sync()).summary.status).toBe("succeeded");
-  });
-
   test("is not gone on from when its checkpoint is older than six hours", async () => {
     await using quick = await startStopping(4);
     expect((await quick.sync({ signal: quick.signal })).summary.status).toBe("interrupted");

@@ -171,18 +171,6 @@ const latin = (json: string) =>
   );
 
 describe("a reply", () => {
-  test.each<[string, Change]>([
-    ["iso-8859-1", (json) => ({ body: latin(json), type: `${JSON_TYPE}; charset=iso-8859-1` })],
-    ["utf-16le", (json) => ({ body: Buffer.from(json, "utf16le"), type: `${JSON_TYPE}; charset=utf-16le` })],
-    ["utf-8 with a byte order mark", (json) => ({ body: Buffer.from(`\ufeff${json}`), type: JSON_TYPE })],
-  ])("in a declared charset is stored as it was written: %s", async (_, as) => {
-    const { summary, names } = await night(as);
-    expect(names).toEqual(NAMES);
-    expect(summary.status).toBe("succeeded");
-    expect(summary).not.toHaveProperty("damaged");
-    expect(summary).not.toHaveProperty("warnings");
-  });
-
   test("in a charset that nobody knows is read as UTF-8, and the run says so once", async () => {
     const { summary, names } = await night((json) => ({
       body: Buffer.from(json),

@@ -106,13 +106,6 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
 
-  test("and is foreign or malformed is never asked for", async ({ loading }) => {
-    const uris = ["http://elsewhere.example.org/api/v1/project/1/", "/other/", "/api/v1/user/1/", "nonsense"];
-    const builds = uris.map((project, id) => wireBuild(String(id), { project }));
-    await loading.load("build", builds);
-    expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
-  });
-
   test("waits when the host is lost, yet is joined to what is here", async ({ loading }) => {
     await loading.load("build", [wireBuild("8"), wireBuild("9", { project: "/api/v1/project/2/" })]);
     await loading.load("project", [wireProject("1")]);
@@ -165,20 +158,6 @@ describe("many references that dangle", () => {
       select target_key from mirror.unresolved_references order by asked_at nulls first limit 1`;
     expect(next).toEqual({ target_key: "999" });
   });
-
-  test("are left pending when upstream is lost in the middle", { tags: ["long"] }, async ({ loading }) => {
-    await loading.load("project", [wireProject("1", { users: users(300) })]);
-    let left = 150;
-    const dying: Script = (_request, url) => {
-      left -= 1;
-      return left < 0 ? { status: 503, body: {} } : { body: wireUser(url.pathname.split("/")[4] ?? "") };
-    };
-    const result = await repair(loading, dying);
-    expect(result).toMatchObject({ resolved: 150, unresolved: 150, unsettled: 150 });
-    expect(result.asked.length).toBeLessThan(200);
-    const stored = await loading.sql`select distinct status from mirror.unresolved_references`;
-    expect(stored).toEqual([{ status: "pending" }]);
-  });
 });
 
 const unresolved = ({ sql }: Loading) => sql`
@@ -191,13 +170,6 @@ async function buildKeys({ sql }: Loading) {
 }
 
 describe("a reference", () => {
-  test("to a record that is here is a key at once", async ({ loading }) => {
-    await loading.load("version", [wireVersion("7", wireProject("1"))]);
-    await loading.load("build", [wireBuild("9", { version: "/api/v1/version/7" })]);
-    expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: "7" });
-    expect(await unresolved(loading)).toEqual([]);
-  });
-
   test("by id or slug, with its closing slash, without it, or absolute, finds its record when that comes", async ({
     loading,
   }) => {

@@ -79,29 +79,6 @@ describe("builds that are read again in rounds", () => {
     expect(edited).toHaveLength(3);
   });
 
-  test("go on where they were, whatever came and went in front of it", { tags: ["long"] }, async () => {
-    await using quick = await startMirrored();
-    await night(quick);
-    await night(quick);
-    const gone = new Set<string>();
-    quick.world.triggerBuilds(30);
-    quick.arranged.arrange = (builds) => {
-      if (gone.size === 0) for (const { id } of builds.slice(80, 100)) gone.add(id);
-      for (const id of gone) quick.arranged.details.set(id, new Response("", { status: 404 }));
-      return builds.filter(({ id }) => !gone.has(id));
-    };
-    for (let at = 2; at < DAYS; at++) await night(quick);
-    expect(await readSince(quick)).toBe(quick.world.now().getTime() - (DAYS - 1) * DAY_MS);
-  });
-
-  test("come round where the list shows no order", { tags: ["long"] }, async () => {
-    await using quick = await startMirrored();
-    quick.arranged.arrange = (builds) =>
-      builds.map((build, at) => (at === 60 ? { ...build, date: "" } : build));
-    for (let at = 0; at <= 2 * DAYS; at++) await night(quick);
-    expect(ageOf(quick, await readSince(quick))).toBeLessThanOrEqual(2 * DAYS);
-  });
-
   describe.each<[what: string, settings: typeof settings, (quick: ArrangedWorld) => void]>([
     [
       "of which one has no id",
@@ -174,19 +151,6 @@ describe("builds that are read again in rounds", () => {
   };
   const lives = ({ sql }: ArrangedWorld) => sql<{ life: number; builds: number }[]>`
     select life, count(*)::int as builds from mirror.builds where deleted_at is null group by life order by life`;
-
-  test("are read on where their ids were given again below new ones", { tags: ["long"] }, async () => {
-    await using quick = await startMirrored();
-    await night(quick);
-    quick.world.advance(DAY_MS);
-    restore(quick, 100, 100, 25);
-    expect(await night(quick)).toMatchObject({ walk: "head", inserted: 25 });
-    expect(await lives(quick)).toEqual([
-      { life: 1, builds: BUILDS - 75 },
-      { life: 2, builds: 100 },
-    ]);
-    expect(await findDatesInChange(quick.sql)).toBeNull();
-  });
 
   test("are those that the list shows where it was restored, and no others", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
@@ -288,16 +252,5 @@ describe("builds that are read again in rounds", () => {
       builds.map((build, at) => (at === 19 ? { ...build, date: later(build.date, 1000) } : build));
     const { summary } = await quick.watch({ settings });
     expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 19, updated: 1 });
-  });
-
-  test("are not read where the sync is asked for its head, and by no round of the watch", {
-    tags: ["long"],
-  }, async () => {
-    await using quick = await startMirrored();
-    quick.world.advance(DAY_MS);
-    quick.arranged.asked.length = 0;
-    await quick.sync({ kind: "incremental", settings });
-    await quick.watch({ settings });
-    expect(quick.arranged.asked.filter((path) => path.startsWith("/api/v1/build/?"))).toHaveLength(2);
   });
 });

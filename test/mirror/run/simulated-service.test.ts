@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
+import { restoreStored } from "../../support/mirror-rows.ts";
 import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
 import type { World } from "../../support/simulation.ts";
 
@@ -54,22 +54,6 @@ async function expectTrueTransitions(sql: Sql, world: World): Promise<number> {
 }
 
 describe("a mirror of the simulated service", () => {
-  test("holds every listed record as sent, and refers to what is there", { tags: ["long"] }, async () => {
-    await using quick = await startQuickWorld();
-    const { summary, error } = await quick.sync();
-    expect(error).toBeNull();
-    expect(summary.status).toBe("succeeded");
-    const { sql } = quick;
-    await expectTruth(sql, quick.world);
-    expect(await expectTrueTransitions(sql, quick.world)).toBe(900);
-    const pending = await sql`select 1 from mirror.unresolved_references where status = 'pending'`;
-    expect(pending).toHaveLength(0);
-    const dangling = await sql`
-      select build.id from mirror.builds as build where project_id is null and project_uri is not null
-        and not exists (select from mirror.unresolved_references where resource = 'build' and record_id = build.id)`;
-    expect(dangling).toHaveLength(0);
-  });
-
   test("is equal after days over the end of summer time, within its bounds", { tags: ["long"] }, async () => {
     const startAt = new Date("2024-11-01T12:00:00Z");
     await using quick = await startQuickWorld({
@@ -99,24 +83,6 @@ describe("a mirror of the simulated service", () => {
       select count(*) filter (where seq > 1) >= 10 as moved, count(distinct run_id) > 3 as spread
       from mirror.build_transitions`;
     expect(row).toEqual({ moved: true, spread: true });
-  });
-
-  test("is not written to by an identical second night", { tags: ["long"] }, async () => {
-    await using quick = await startQuickWorld();
-    await quick.sync();
-    const first = quick.simulation.requests().total;
-    const { sql } = quick;
-    const before = await fingerprint(sql);
-    // Only pages that were parsed and loaded are written to the memory of pages.
-    const pages = await sql`select ctid from sync.pages order by ctid`;
-    quick.simulation.resetRequests();
-    const { summary } = await quick.sync({ kind: "full" });
-    expect(summary).toMatchObject({ status: "succeeded", transitions: 0, references: { resolved: 0 } });
-    expect(await fingerprint(sql)).toEqual(before);
-    expect(await sql`select ctid from sync.pages order by ctid`).toEqual(pages);
-    for (const walk of Object.values(summary.resources))
-      expect(walk).toMatchObject({ walk: "whole", inserted: 0, updated: 0, unchanged: walk.records });
-    expect(quick.simulation.requests().total).toBeLessThanOrEqual(first);
   });
 
   test("is parsed only where builds are new, deleted or edited", { tags: ["long"] }, async () => {
@@ -157,50 +123,5 @@ describe("a mirror of the simulated service", () => {
     const [build] = await sql`select extra from mirror.builds where id = ${String(edited)}`;
     expect(build).toEqual({ extra: { values: { mood: "good" } } });
     for (const { requests } of [more, fewer, last]) expect(requests).toBeLessThanOrEqual(first.requests + 3);
-  });
-
-  test("is read in pages of any size, and of the size that is allowed", { tags: ["long"] }, async () => {
-    await using quick = await startQuickWorld({ users: 30, versions: 40, files: 30, builds: 1100 });
-    const { summary } = await quick.sync({ settings: { pageSize: 5000 } });
-    expect(summary.status).toBe("succeeded");
-    expect(summary.resources.build).toMatchObject({ pages: 2, records: 1100, total_count: 1100 });
-    const { summary: small } = await quick.sync({ kind: "full", settings: { pageSize: 50 } });
-    expect(small.resources.build).toMatchObject({ pages: 23, unchanged: 1100, updated: 0 });
-    await expectTruth(quick.sql, quick.world);
-  });
-});
-
-describe("an incremental run", () => {
-  test("reads the head of builds alone, and open builds still finish", { tags: ["long"] }, async () => {
-    const options = {
-      users: 10,
-      versions: 40,
-      files: 10,
-      builds: 1200,
-      stuckShare: 0,
-      closeStuckAfterMs: 1,
-      clockSteps: false,
-    };
-    await using quick = await startQuickWorld(options);
-    await quick.sync();
-    const ids = quick.world.triggerBuilds(30);
-    await quick.sync({ kind: "incremental" });
-    quick.world.advance(48 * HOUR_MS);
-    quick.simulation.resetRequests();
-    const { summary, error } = await quick.sync({ kind: "incremental", settings: { pageSize: 20 } });
-    expect(error).toBeNull();
-    // Two days of builds came, and some old ones went, which a search finds.
-    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", unfinished: { deficit: 0 } });
-    expect(summary.resources.build?.deleted).toBeGreaterThan(0);
-    expect(summary.resources.build?.walk).toBe("head");
-    const lists = quick.simulation.requests().byPath.get("/api/v1/build/") ?? 0;
-    // The 67 builds of a day, twice, and the search; not the 66 pages there are.
-    expect(lists).toBeLessThan(60);
-    const { sql } = quick;
-    const rows = await sql`select distinct state from mirror.builds where id = any (${ids}::text[])`;
-    expect(rows).toEqual([{ state: "finished" }]);
-    expect(
-      await sql`select 1 from mirror.builds where state <> 'finished' and date < '2024-05-17'`,
-    ).toHaveLength(0);
   });
 });

@@ -73,23 +73,6 @@ const made = (id: string, over: Partial<BuildRecord> = {}) =>
   wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as BuildRecord;
 
 describe("a round of the watch", () => {
-  test("finds new builds, and sees at the head alone how they move", { tags: ["long"] }, async () => {
-    await using quick = await startWatched();
-    const ids = quick.world.triggerBuilds(5);
-    const found = await quick.watch();
-    expect(found.error).toBeNull();
-    expect(found.summary).toMatchObject({ kind: "watch", status: "succeeded", transitions: 5 });
-    expect(found.summary.resources).toEqual({
-      build: expect.objectContaining({ walk: "head", inserted: 5, total_count: 155 }),
-    });
-    takeAsked(quick);
-    quick.world.advance(50 * MINUTE_MS);
-    expect((await quick.watch()).summary.resources.build).toMatchObject({ inserted: 0, pages: 1 });
-    expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: [] });
-    for (const id of ids) expect((await statesOf(quick, id)).at(-1)).toBe("finished");
-    expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
-  });
-
   test("asks for an open build that the head does not show by its detail", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(30);
@@ -139,18 +122,6 @@ describe("a round of the watch", () => {
       place(made("900003", { date: "2024-05-15T11:00:00" }), 19)(withOdd(builds).slice(0, -3));
     expect((await quick.watch({ settings })).summary.resources.build).toMatchObject({ inserted: 3 });
     expect(await known(quick, ids)).toEqual([...ids].sort());
-  });
-
-  test("finds a build that a clock set back puts 40 places down, since the count grew", {
-    tags: ["long"],
-  }, async () => {
-    await using quick = await startWatched();
-    quick.arranged.arrange = place(made("900001", { date: "2024-05-08T12:00:00" }), 40);
-    const { summary } = await quick.watch();
-    expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 1, total_count: 151 });
-    takeAsked(quick);
-    await quick.watch();
-    expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
   });
 
   test.each([
@@ -292,39 +263,5 @@ describe("an open build whose detail is gone", () => {
     expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
     const open = await quick.sql`select vanished_at from sync.open_builds where build_id = ${id}`;
     expect(open).toEqual([{ vanished_at: null }]);
-  });
-
-  test("is deleted by the whole walk that does not meet it, and comes back", { tags: ["long"] }, async () => {
-    const { quick, id, state, comeBack } = await startVanishing();
-    await using _ = quick;
-    await quick.watch();
-    quick.world.advance(MINUTE_MS);
-    const { summary } = await quick.sync({ kind: "full" });
-    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1 });
-    expect(await deleted(quick, id)).toEqual({ deleted: true, state, open: 0 });
-    expect(await statesOf(quick, id)).toEqual([state, "vanished"]);
-    takeAsked(quick);
-    quick.world.advance(MINUTE_MS);
-    await quick.watch();
-    expect(takeAsked(quick).details).not.toContain(id);
-    comeBack();
-    expect((await quick.watch()).summary.resources.build).toMatchObject({ restored: 1 });
-    expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
-    expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
-  });
-
-  test("comes back by a whole walk too, though the list is the same", { tags: ["long"] }, async () => {
-    await using quick = await startStuck();
-    const [id = ""] = quick.world.triggerBuilds(30);
-    quick.world.advance(HOUR_MS);
-    await quick.sync({ kind: "full" });
-    const [state = ""] = (await statesOf(quick, id)).slice(-1);
-    quick.arranged.details.set(id, new Response(null, { status: 404 }));
-    quick.world.advance(10 * MINUTE_MS);
-    await quick.watch();
-    expect((await statesOf(quick, id)).at(-1)).toBe("vanished");
-    quick.world.advance(MINUTE_MS);
-    await quick.sync({ kind: "full" });
-    expect((await statesOf(quick, id)).slice(-2)).toEqual(["vanished", state]);
   });
 });

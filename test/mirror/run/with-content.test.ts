@@ -120,14 +120,6 @@ describe("a sync with content", () => {
     expect([...(ours?.hits ?? [])].sort(byLink)).toEqual([...(theirs?.hits ?? [])].sort(byLink));
   });
 
-  it("fetches nothing unless it is asked to", { tags: ["long"] }, async () => {
-    const { night, sql } = await start();
-    const { content, pages } = await night({ settings: { content: false } });
-    expect(content).toBeUndefined();
-    expect(pages.size).toBe(0);
-    expect(await sql`select from mirror.file_contents`).toHaveLength(0);
-  });
-
   it("asks again by the validators, which costs no body and no write of the index", {
     tags: ["long"],
   }, async () => {

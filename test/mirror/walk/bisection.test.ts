@@ -42,22 +42,6 @@ describe("a search by counts", () => {
     [100, 100, 170],
   ])(NAME, { tags: ["long"] }, areFound);
 
-  it("finds a record that came with an old date, at any place", async () => {
-    for (let seed = 0; seed < 20; seed++) {
-      const model = createDatedList({ seed, size: 3000, tied: seed % 5 });
-      model.insertOld();
-      await findDifferences(model, 50);
-      expect(model.isEqual()).toBe(true);
-    }
-  });
-
-  it("finds what is missing in a group of one date that is longer than a page", async () => {
-    const model = createDatedList({ seed: 4, size: 4000, tied: 150 });
-    model.remove();
-    await findDifferences(model, 40);
-    expect(model.isEqual()).toBe(true);
-  });
-
   it("asks nothing where the counts agree, and so does not see a deletion that a birth hides", async () => {
     const model = createDatedList({ seed: 5, size: 1000 });
     model.remove(1, 500);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
+import { HttpStatusError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
 import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import {
@@ -81,16 +81,6 @@ describe("a page source", () => {
     expect(it.server.requests).toHaveLength(3);
     await expect(it.source.take(at(0), 1)).rejects.toBeInstanceOf(HttpStatusError);
     expect(it.server.requests).toHaveLength(5);
-  });
-
-  it("fails with the reason of an abort, also for the page that is under way", async () => {
-    const stop = new AbortController();
-    await using it = await setUp([{ instead: "say nothing" }], { signal: stop.signal });
-    const taking = it.source.take(at(0));
-    taking.catch(() => {});
-    await it.server.arrived(1);
-    stop.abort(new StoppedError("SIGINT"));
-    await expect(taking).rejects.toBe(stop.signal.reason);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Page } from "../../../src/mirror/walk/page.ts";
 import { createPageSize } from "../../../src/mirror/walk/page-size.ts";
 import { createPageSource } from "../../../src/mirror/walk/page-source.ts";
 import { createWalk, type Walk } from "../../../src/mirror/walk/walk.ts";
-import { parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
+import { requestText } from "../../../src/resources/page-request.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
 import {
@@ -113,37 +113,6 @@ describe("a walk", () => {
       { ...shared, seq: 2, request: text(4), following: null, ids: ["4", "5", "6"] },
     ]);
     expect(pages[0]?.records).toEqual([{ id: 0 }, { id: 1 }, { id: 2 }, { id: 3 }]);
-  });
-
-  /** A list of 3,000 builds of which some pages are shorter than their limit. */
-  function shortPages(shorten: (ids: number[], offset: number) => number[]): Script {
-    return listOf(3000, (ids, { path }) => {
-      const { limit, offset } = parsePageRequest(path) ?? { limit: 0, offset: 0 };
-      const next = offset + limit < 3000 ? `${LIST}?limit=${limit}&offset=${offset + limit}` : null;
-      return envelope(shorten(ids, offset), next, 3000);
-    });
-  }
-
-  it("needs few requests for 3,000 records though one page is cut to two", async () => {
-    let isCut = false;
-    const script = shortPages((ids, offset) => {
-      if (isCut || offset === 0) return ids;
-      isCut = true;
-      return ids.slice(0, 2);
-    });
-    const { outcome, asked } = await walkScript(script, { pageSize: 100, isSized: true });
-    expect(outcome).toMatchObject({ ...WHOLE, records: 3000 });
-    // The last page follows a short one, so it is asked to show its end.
-    expect(asked).toEqual(["100@0", "1000@0", "1000@980", "1000@981", "1000@1961", "1000@2941", "100@2980"]);
-  });
-
-  it("keeps its size and ends in a list that hides two records of each hundred", async () => {
-    const script = shortPages((ids) => ids.filter((id) => id % 50 !== 7));
-    const { outcome, asked, verdict } = await walkScript(script, { pageSize: 100, isSized: true });
-    expect(outcome).toMatchObject({ ...WHOLE, records: 2940 });
-    expect(verdict).toBe("two proven passes");
-    expect(new Set(asked.slice(1).map((one) => one.split("@")[0]))).toEqual(new Set(["1000", "100"]));
-    expect(asked.length).toBeLessThan(14);
   });
 
   it("counts its pages from where an earlier part of it ended", async () => {
