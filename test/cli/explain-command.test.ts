@@ -138,17 +138,3 @@ quarantine (1)
     expect(stderr).toMatch(/no build 44: .* could not store build 44\n.*docmirror quarantine/);
   });
 });
-
-describe("wrong input", () => {
-  it.each([
-    [["project", "5"], "Only a build can be explained"],
-    [["build"], "missing required argument 'id'"],
-    [["build", ""], "no record has such an id"],
-    [["build", "4".repeat(300)], "no record has such an id"],
-    [[], "missing required argument 'resource'"],
-  ])("%j exits 2 and says what there is", async (args, message) => {
-    const { code, stdout, stderr } = await runCli(["explain", ...args]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain(message);
-  });
-});

@@ -1,13 +1,10 @@
 import { randomBytes } from "node:crypto";
-import postgres from "postgres";
 import { afterEach, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/report/dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
-import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { runCli } from "../support/cli.ts";
 import { withTestSql } from "../support/database.ts";
-import { PLANTED_SECRET } from "../support/planted-secret.ts";
-import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
 
 const database = useDatabase(createReportedMirror);
@@ -200,47 +197,6 @@ describe("grant-reader", () => {
     expect(stderr).toContain("it may create roles");
     const [row] = await sql`select rolconfig from pg_roles where rolname = ${role}`;
     expect(row?.rolconfig).toEqual(["TimeZone=UTC"]);
-  });
-
-  it("counts by UTC days in every session of the role, whatever the zone of the server", {
-    tags: ["long"],
-  }, async () => {
-    // A setting of the database is to its sessions what one of the server is.
-    await using far = await createReportedMirror();
-    const password = PLANTED_SECRET;
-    const days = async (role: string, url: string) => {
-      const login = new URL(url);
-      [login.username, login.password] = [encodeURIComponent(role), password];
-      // As the driver of any tool connects: without settings of ours.
-      const tool = postgres(login.href, { max: 1 });
-      try {
-        const [counts] = await tool`
-          select count(*)::int as builds, count(*) filter (where triggered_at::date <> triggered_on)::int as elsewhere
-          from report.fact_builds where triggered_on is not null`;
-        return counts;
-      } finally {
-        await tool.end({ timeout: 5 });
-      }
-    };
-    const name = new URL(far.url).pathname.slice(1);
-    await far.sql.unsafe(`alter database ${name} set timezone = 'America/Chicago'`);
-    await far.sql`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
-    await refreshReport(far.sql, REPORT_SETTINGS);
-    for (const isThere of [false, true]) {
-      const role = roleName();
-      if (isThere) {
-        const quoted = await createRole(role, "login");
-        await far.sql.unsafe(`grant usage on schema report to ${quoted}; grant select on report.fact_builds to ${quoted};
-          alter role ${quoted} password '${password}'`);
-        expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 1 });
-      }
-      const granted = await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } });
-      expect(granted).toMatchObject({ code: 0 });
-      await far.sql.unsafe(`alter role "${role.replaceAll('"', '""')}" password '${password}'`);
-      expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 0 });
-      // The zone is set already. A grant without it can be repeated by owners who may not change the role.
-      expect((await planReaderGrant(far.sql, role)).statements.join()).not.toContain("timezone");
-    }
   });
 
   it("sets the zone in this database where the role has another one there", async () => {

@@ -58,6 +58,7 @@ describe("wrong input", () => {
     [["config", "--rate"], "option '--rate <number>' argument missing"],
     [["config", "more"], "too many arguments"],
     [["get", "builds"], "Unknown resource 'builds'; did you mean build?\n  there are user, project,"],
+    [["explain", "project", "5"], "Only a build can be explained"],
     [["explain", "builds", "7"], "docmirror: Unknown resource 'builds'; did you mean build?\n"],
     [["quarantine", "--resource", "users"], "docmirror: Unknown resource 'users'; did you mean user?\n"],
     [["sync", "--resource", "file,versions"], "Unknown resource 'versions'; did you mean version?\n"],

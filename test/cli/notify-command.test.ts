@@ -139,27 +139,6 @@ describe("sync", () => {
   });
 });
 
-describe("watch --once", () => {
-  it("sends what its round has to say, and exits as without a webhook", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
-    await using receiver = await startWebhookReceiver();
-    const args = ["watch", "--once", "--base-url", "http://127.0.0.1:1", "--rate", "0", "--retries", "0"];
-    const env = { DATABASE_URL: database.url, ...webhookEnv(receiver) };
-    // It has nothing to watch yet, which is no trouble.
-    expect((await runCli(args, { env })).code).toBe(3);
-    await database.sql`
-      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-      values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;
-    await database.sql`
-      insert into sync.walks (run_id, resource, walk, started_at, finished_at)
-      values (2, 'build', 'whole', now(), now())`;
-    expect((await runCli(args, { env })).code).toBe(5);
-    expect((await runCli(args, { env })).code).toBe(5);
-    const data = { run_id: 3, kind: "watch", status: "failed" };
-    expect(receiver.notices).toMatchObject([{ type: "run.ended", data }]);
-  });
-});
-
 describe("worker", () => {
   it("sends a break and a recovery once each, over many rounds and a receiver that fails at first", {
     tags: ["long"],

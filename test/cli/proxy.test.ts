@@ -76,21 +76,6 @@ describe("a sync through a proxy", { tags: ["long"] }, () => {
     }
   });
 
-  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", async () => {
-    const certificate = makeCertificate("DNS:localhost");
-    writeFileSync(folder.at("authority.crt"), certificate.cert);
-    await using database = await createTestDatabase();
-    await using proxy = await startProxy({ port, certificate });
-    const env = {
-      DATABASE_URL: database.url,
-      HTTP_PROXY: `https://localhost:${proxy.url.port}`,
-      NODE_EXTRA_CA_CERTS: folder.at("authority.crt"),
-    };
-    const { code, stderr } = await run(["sync", "--base-url", `http://${HOST}`], env);
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:80`]));
-  });
-
   it("that is not there exits 5, names the proxy and prints no secret", async () => {
     await using database = await createTestDatabase();
     const env = { DATABASE_URL: database.url, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1` };
@@ -134,14 +119,6 @@ describe("doctor", () => {
       const told = await doctor(quick.simulation.url, others);
       expect(told.settings?.finding).toMatch(new RegExp(`asked directly: ${why}$`));
     }
-  });
-
-  it("finds that the proxy is not there", { tags: ["long"] }, async () => {
-    const env = { HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1` };
-    const { settings, service } = await doctor(`http://${HOST}`, env);
-    const finding = expect.stringContaining("the proxy http://me:***@127.0.0.1:1");
-    expect(settings?.finding).toEqual(finding);
-    expect(service).toMatchObject({ status: "fault", finding });
   });
 
   it("finds a value that is not a proxy's address, and does not print it", async () => {

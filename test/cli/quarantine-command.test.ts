@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { quarantineHole } from "../../src/mirror/load/quarantine.ts";
 import { runCli } from "../support/cli.ts";
-import { otherProcess } from "../support/leases.ts";
 import { setUpLoading } from "../support/loading.ts";
 import { wireBuild, wireUser } from "../support/wire-records.ts";
 
@@ -73,21 +72,6 @@ describe("quarantine", () => {
     const last = await quarantine(loading.url, "--retry", "--json");
     expect(last.code).toBe(0);
     expect(JSON.parse(last.stdout)).toMatchObject({ stored: 0, superseded: 0, refused: 0, holes: 0 });
-  });
-
-  it("--retry exits 10 while a run lives, and writes nothing", { tags: ["long"] }, async () => {
-    await using loading = await setUpQuarantine();
-    await loading.sql`alter table mirror.builds drop constraint no_shoes`;
-    await using other = otherProcess(loading.url);
-    const lock = await other.takeRun();
-    try {
-      const { code, stdout, stderr } = await quarantine(loading.url, "--retry");
-      expect({ code, stdout }).toEqual({ code: 10, stdout: "" });
-      expect(stderr).toContain("another run is under way");
-    } finally {
-      await lock.release();
-    }
-    expect(await loading.sql`select 1 from mirror.builds`).toHaveLength(0);
   });
 
   it("--retry with --all exits 2: there is nothing to try again of what was resolved", async () => {

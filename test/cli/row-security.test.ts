@@ -22,7 +22,31 @@ const answersOf = (url: string) =>
   );
 
 describe("row level security", () => {
-  it("makes serve refuse what it would hide, and say so, until it is off again", async () => {
+  it("is named by doctor, with its policies, and ends other commands with exit code 4", async () => {
+    await using database = await createTestDatabase();
+    await seedPages(database.url);
+    await using role = await createRole(database);
+    await grantWorker(database.sql, role.name);
+    await database.sql.unsafe(`${ON}; alter table mirror.files enable row level security;
+      create policy of_one on mirror.builds using (id = '1001')`);
+    const env = { DATABASE_URL: role.url };
+    const doctor = await runCli(["doctor"], { env });
+    expect(doctor.stdout).toContain(
+      "row level security hides rows from the role in mirror.builds (of_one), mirror.files (no policy)",
+    );
+    expect(doctor.stdout).toContain("disable row level security");
+    const status = await runCli(["status"], { env });
+    expect(status.code).toBe(4);
+    expect(status.stderr).toContain("row level security hides rows of mirror.builds from this role");
+    expect(await runCli(["explain", "build", "1001"], { env })).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(HIDDEN),
+    });
+  });
+
+  it("makes serve refuse what it would hide, and say so, until it is off again", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await using role = await createReader(database, { withInterface: true });
@@ -62,28 +86,6 @@ describe("row level security", () => {
       expect(status.stderr).toContain("row level security hides rows of mirror.builds");
     },
   );
-
-  it("is named by doctor, with its policies, and ends other commands with exit code 4", async () => {
-    await using database = await createTestDatabase();
-    await seedPages(database.url);
-    await using role = await createRole(database);
-    await grantWorker(database.sql, role.name);
-    await database.sql.unsafe(`${ON}; alter table mirror.files enable row level security;
-      create policy of_one on mirror.builds using (id = '1001')`);
-    const env = { DATABASE_URL: role.url };
-    const doctor = await runCli(["doctor"], { env });
-    expect(doctor.stdout).toContain(
-      "row level security hides rows from the role in mirror.builds (of_one), mirror.files (no policy)",
-    );
-    expect(doctor.stdout).toContain("disable row level security");
-    const status = await runCli(["status"], { env });
-    expect(status.code).toBe(4);
-    expect(status.stderr).toContain("row level security hides rows of mirror.builds from this role");
-    expect(await runCli(["explain", "build", "1001"], { env })).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(HIDDEN),
-    });
-  });
 
   it("that is forced binds the owner too", async () => {
     await using database = await createTestDatabase();

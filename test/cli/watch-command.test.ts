@@ -107,7 +107,7 @@ describe("watch", () => {
     for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
   });
 
-  it("waits for a database that is down", async () => {
+  it("waits for a database that is down", { tags: ["long"] }, async () => {
     await using cli = startCli(watchArgs(), on("postgres://nobody@127.0.0.1:1/none"));
     await cli.waitFor("stderr", /the database is down; waiting for it/);
     expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });

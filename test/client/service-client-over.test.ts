@@ -214,11 +214,6 @@ describe("a search", () => {
     const found = { fields, highlight: { content: [], extra: {} }, extra: { score: 0.5 } };
     expect(answer).toEqual({ total: null, max_score: null, hits: [found], extra: {} });
   });
-
-  it("for documents of an unknown project is a NotFoundError", async () => {
-    const script: Script = (_, { pathname }) => (pathname === "/api/v1/" ? { body: ROOT } : { status: 404 });
-    expect((await call(script, search)).error).toBeInstanceOf(errors.NotFoundError);
-  });
 });
 
 describe("a reply of another shape is refused", () => {
@@ -260,15 +255,6 @@ describe("a reply of another shape is refused", () => {
 });
 
 describe("a call", () => {
-  it.each([
-    ["a refusal", [{ status: 400, body: { error: "no" } }], errors.HttpStatusError],
-    ["a page of HTML", [{ body: "<h1>hello</h1>" }], errors.UnexpectedShapeError],
-    ["an endless wait", [{ instead: "say nothing" }], errors.TimeoutError],
-  ] as const)("rejects with the error for %s", async (_, script, errorClass) => {
-    const { error } = await call([...script], fetchBuild, { timeoutMs: 1000 });
-    expect(error).toBeInstanceOf(errorClass);
-  });
-
   it("counts in stats", async () => {
     await using server = await startScriptedServer([{ body: wireBuild("7") }]);
     await using service = serviceClientOver(createTestClient(server.url));

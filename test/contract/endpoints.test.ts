@@ -9,8 +9,6 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { recordedExchanges } from "../support/recorded-exchanges.ts";
-import { startReplay } from "../support/replay-upstream.ts";
 import { serveInterface } from "../support/served-pages.ts";
 import { createWorld, startSimulation } from "../support/simulation.ts";
 import { withDefaults } from "../support/sync.ts";
@@ -33,23 +31,18 @@ const world = createWorld({
   basePath: BASE,
 });
 
-const asked = recordedExchanges().filter(({ method }) => method === "GET");
-const recorded = new Map(asked.map((exchange) => [exchange.path, exchange]));
-const hasAll = () => true;
-
 describe("the table", () => {
   it("has a row for each endpoint: a list and a detail of each resource, the root, and four searches", () => {
     expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(2 * RESOURCES.length + 5);
   });
 });
 
-const SERVERS: readonly [string, () => Promise<Server>, (path: string) => boolean, string[]][] = [
-  ["the simulated service, below a path", startSimulated, hasAll, ["long"]],
-  // test/serve/protocol has each of its exchanges.
-  ["the recorded service", startRecorded, (path) => recorded.has(path), ["long"]],
-  ["a mirror whose service is gone", startMirror, hasAll, []],
+// test/serve/protocol has each exchange of the recorded service.
+const SERVERS: readonly [string, () => Promise<Server>, string[]][] = [
+  ["the simulated service, below a path", startSimulated, ["long"]],
+  ["a mirror whose service is gone", startMirror, []],
 ];
-for (const [name, start, hasRefusal, tags] of SERVERS)
+for (const [name, start, tags] of SERVERS)
   describe(name, { tags }, () => {
     let server: Server;
     let service: ServiceClient;
@@ -75,46 +68,13 @@ for (const [name, start, hasRefusal, tags] of SERVERS)
         expect(asSent(await call(service, server.facts))).toEqual(gives ? gives(body as never) : body);
       });
 
-      it.each(refuses.filter((refusal) => hasRefusal(refusal.path)))("refuses $path", async ({
-        path,
-        status,
-        type,
-        body,
-        client,
-      }) => {
+      it.each(refuses)("refuses $path", async ({ path, status, type, body, client }) => {
         const reply = await ask(path);
         const text = await reply.text();
         expect([reply.status, reply.headers.get("content-type")]).toEqual([status, type]);
         expect(type === "application/json" ? JSON.parse(text) : text).toEqual(body);
         if (client) await expect(client[0](service)).rejects.toThrow(client[1]);
       });
-    });
-
-    it("answers a detail without the closing slash, at once or after a redirect", async () => {
-      for (const { path, ask: pathOf } of ENDPOINTS.filter((endpoint) => endpoint.path.endsWith("/ID/"))) {
-        const whole = server.url + pathOf(server.facts);
-        const reply = await fetch(whole.replace(/\/$/, ""));
-        expect(reply.status, path).toBe(200);
-        expect(await reply.json()).toEqual(await (await fetch(whole)).json());
-      }
-    });
-
-    it("lists the records of each resource once, page after page", async () => {
-      for (const resource of RESOURCES) {
-        const ids = new Set<string>();
-        for await (const { id } of service.list(resource, { pageSize: 7 })) ids.add(id);
-        expect(ids.size).toBe(server.facts.counts[resource]);
-      }
-    });
-
-    it("finds a project by its slug, and the versions of it", async () => {
-      const { slug } = server.facts;
-      const project = await service.fetchRecord("project", slug);
-      expect(project.slug).toBe(slug);
-      const versions = [];
-      for await (const version of service.versionsOf(slug)) versions.push(version);
-      expect(versions.length).toBeGreaterThan(1);
-      expect(new Set(versions.map((version) => version.project?.slug))).toEqual(new Set([slug]));
     });
   });
 
@@ -137,28 +97,6 @@ async function startMirror(): Promise<Server> {
     await database.dispose();
   };
   return { url: served.url, facts, stop };
-}
-
-async function startRecorded(): Promise<Server> {
-  const replay = await startReplay();
-  const facts: Facts = {
-    base: "",
-    counts: perResource(
-      (resource) => JSON.parse(recorded.get(`/api/v1/${resource}/`)?.body ?? "").meta.total_count,
-    ),
-    ids: perResource(recordedIdOf),
-    slug: "brook-lib",
-    word: "kestrel",
-    anchor: "py-modindex",
-    docs: { project: "lark-kit", version: "v1.13.8" },
-  };
-  return { url: replay.url.origin, facts, stop: replay.close };
-}
-
-function recordedIdOf(resource: Resource): string {
-  const paths = [...recorded].flatMap(([path, { status }]) => (status === 200 ? [path] : []));
-  const ids = paths.map((path) => new RegExp(`^/api/v1/${resource}/(\\d+)/$`).exec(path)?.[1]);
-  return ids.find((id) => id !== undefined) ?? "";
 }
 
 const perResource = <T>(value: (resource: Resource) => T) =>

@@ -100,123 +100,155 @@ describe("a project that nobody wants to hear of", () => {
   });
 });
 
-/** How the breaks ended that were noted, oldest first. */
-const ends = async () => {
-  const rows = await sql<{ ended: string; summary: string }[]>`
-    select data ->> 'ended' as ended, data ->> 'summary' as summary from sync.notices where type = 'project.recovered' order by id`;
-  return rows.map(({ ended, summary }) => `${ended}: ${summary}`);
-};
-
-/** A mirror in which build 101 broke the project, and that was noted. */
-async function breakIt(): Promise<void> {
-  await run(good("100", 1));
-  await look();
-  await run(bad("101", 2));
-  expect(await look()).toEqual(["broke/101"]);
+/** What changed, the builds of a run, and what is noted after it. A project has the versions `latest` and `stable`. */
+interface Turn {
+  change: string | null;
+  builds: Build[];
+  noted: string[];
 }
 
-describe("a break that the service takes back", () => {
-  const SINCE = "2026-03-10 02:00 UTC";
+const turn = (builds: Build[], noted: string[], change: string | null = null): Turn => ({
+  change,
+  builds,
+  noted,
+});
+const GOOD = turn([good("100", 1)], []);
+const BROKE = turn([bad("101", 2)], ["broke/101"]);
+const BUILT_AGAIN = turn([{ id: "101", hour: 2, success: null }], []);
+const NOTHING = turn([], []);
+const OVER = ["recovered/101"];
+const DELETE_VERSION = "update mirror.versions set deleted_at = now() where id = 'latest'";
+const DELETE_PROJECT = "update mirror.projects set deleted_at = now()";
+const BY_STABLE = "update mirror.projects set default_version = 'stable'";
+const onStable = { version: "stable" };
+const SINCE = "2026-03-10 02:00 UTC";
 
-  it("is over once the build succeeds after all, and not while it is built again", async () => {
-    await breakIt();
-    await run({ id: "101", hour: 2, success: null });
-    expect(await look()).toEqual([]);
-    await run(good("101", 2));
-    expect(await look()).toEqual(["recovered/101"]);
-    expect(await ends()).toEqual([
-      `succeeded: pip is fixed: html of latest succeeded after failures, first at ${SINCE}.`,
-    ]);
-    await run();
-    expect(await look()).toEqual([]);
-  });
+type Story = [what: string, turns: Turn[], end?: string];
 
-  it("goes on where the build that is built again fails again", { tags: ["long"] }, async () => {
-    await breakIt();
-    await run({ id: "101", hour: 2, success: null });
-    await look();
-    await run(bad("101", 2));
-    expect(await look()).toEqual([]);
-    await run(good("102", 3));
-    expect(await look()).toEqual(["recovered/102"]);
-  });
+const STORIES: Story[] = [
+  [
+    "is over once the build succeeds after all, and not while it is built again",
+    [GOOD, BROKE, BUILT_AGAIN, turn([good("101", 2)], OVER), NOTHING],
+    `succeeded: pip is fixed: html of latest succeeded after failures, first at ${SINCE}.`,
+  ],
+  [
+    "is over where the version is not the default one any more",
+    [GOOD, BROKE, turn([], OVER, BY_STABLE)],
+    `not_main: pip: html of latest, which fails since ${SINCE}, is not its main documentation any more.`,
+  ],
+  [
+    "and its end between two looks are noted as both, in that order",
+    [
+      GOOD,
+      turn([bad("101", 2), good("102", 3), bad("103", 4)], ["broke/101", "recovered/102", "broke/103"]),
+      NOTHING,
+    ],
+  ],
+  ["of a project that is deleted is left out", [GOOD, turn([bad("101", 2)], [], DELETE_PROJECT)]],
+  ["is noted when a build that was open at the last look has failed", [GOOD, BUILT_AGAIN, BROKE]],
+];
 
-  it("may be given back, and taken back again", { tags: ["long"] }, async () => {
-    await breakIt();
-    await run(good("101", 2));
-    expect(await look()).toEqual(["recovered/101"]);
-    const nextRun = async () => (await sql`select max(id) + 1 as id from sync.runs`)[0]?.id;
-    const again = await nextRun();
-    await run(bad("101", 2));
-    expect(await look()).toEqual([`broke/101/${again}`]);
-    const last = await nextRun();
-    await run(good("101", 2));
-    expect(await look()).toEqual([`recovered/101/${last}`]);
-  });
+const MORE_STORIES: Story[] = [
+  [
+    "goes on where the build that is built again fails again",
+    [GOOD, BROKE, BUILT_AGAIN, turn([bad("101", 2)], []), turn([good("102", 3)], ["recovered/102"])],
+  ],
+  [
+    "may be taken back, given back, and taken back again",
+    [
+      GOOD,
+      BROKE,
+      turn([good("101", 2)], OVER),
+      turn([bad("101", 2)], ["broke/101/4"]),
+      turn([good("101", 2)], ["recovered/101/5"]),
+    ],
+  ],
+  [
+    "goes on where a later build failed too, and is over before the next one where that failed anew",
+    [
+      GOOD,
+      BROKE,
+      turn([bad("102", 3)], []),
+      turn([good("101", 2)], []),
+      turn([good("102", 3)], ["recovered/102"]),
+      turn([bad("103", 4)], ["broke/103"]),
+      turn([good("103", 4), bad("104", 5)], ["recovered/103", "broke/104"]),
+    ],
+  ],
+  [
+    "is over where the failed build is deleted; a failure after it is a break again",
+    [
+      GOOD,
+      BROKE,
+      turn([], OVER, "update mirror.builds set deleted_at = now() where id = '101'"),
+      NOTHING,
+      turn([bad("102", 3)], ["broke/102"]),
+    ],
+    `withdrawn: pip does not fail any more: the service took back that html of latest failed at ${SINCE}.`,
+  ],
+  [
+    "is over where its version is deleted",
+    [GOOD, BROKE, turn([], OVER, DELETE_VERSION)],
+    `deleted: pip does not fail any more: html of latest, which failed since ${SINCE}, was deleted.`,
+  ],
+  [
+    "is over where its project is deleted",
+    [GOOD, BROKE, turn([], OVER, DELETE_PROJECT)],
+    `deleted: pip does not fail any more: html of latest, which failed since ${SINCE}, was deleted.`,
+  ],
+  [
+    "is one of the html of the default version alone, and none where that was failing before",
+    [
+      GOOD,
+      turn([bad("101", 2, onStable), bad("102", 2, { type: "pdf" })], []),
+      turn([bad("103", 3, onStable), bad("104", 3)], [], BY_STABLE),
+      turn([good("105", 4, onStable)], ["recovered/105"]),
+    ],
+  ],
+  [
+    "is not noted again when an older failure comes to light",
+    [
+      GOOD,
+      turn([bad("103", 5)], ["broke/103"]),
+      turn([bad("102", 4)], []),
+      turn([good("105", 8)], ["recovered/105"]),
+      turn([good("104", 7)], []),
+    ],
+  ],
+  [
+    "is not ended by an old success, and none begins by an old failure",
+    [
+      GOOD,
+      turn([bad("102", 4), bad("104", 6)], ["broke/102"]),
+      // It still fails, by build 104.
+      turn([good("103", 5)], []),
+      turn([good("106", 8)], ["recovered/106"]),
+      // It still succeeds.
+      turn([bad("105", 7)], []),
+    ],
+  ],
+];
 
-  it("goes on where a later build failed too, and is over before the next one where that failed anew", {
-    tags: ["long"],
-  }, async () => {
-    await breakIt();
-    await run(bad("102", 3));
-    await look();
-    await run(good("101", 2));
-    expect(await look()).toEqual([]);
-    await run(good("102", 3));
-    expect(await look()).toEqual(["recovered/102"]);
-    await run(bad("103", 4));
-    expect(await look()).toEqual(["broke/103"]);
-    await run(good("103", 4), bad("104", 5));
-    expect(await look()).toEqual(["recovered/103", "broke/104"]);
-  });
-
-  it("is over where the failed build is deleted; a failure after it is a break again", {
-    tags: ["long"],
-  }, async () => {
-    await breakIt();
-    await sql`update mirror.builds set deleted_at = now() where id = '101'`;
-    await run();
-    expect(await look()).toEqual(["recovered/101"]);
-    expect(await ends()).toEqual([
-      `withdrawn: pip does not fail any more: the service took back that html of latest failed at ${SINCE}.`,
-    ]);
-    await run();
-    expect(await look()).toEqual([]);
-    await run(bad("102", 3));
-    expect(await look()).toEqual(["broke/102"]);
-    await run(good("103", 4));
-    expect(await look()).toEqual(["recovered/103"]);
-  });
-
-  it("is over where its version or its project is deleted", { tags: ["long"] }, async () => {
-    await breakIt();
-    await sql`update mirror.versions set deleted_at = now() where id = 'latest'`;
-    await run();
-    expect(await look()).toEqual(["recovered/101"]);
-    expect(await ends()).toEqual([
-      `deleted: pip does not fail any more: html of latest, which failed since ${SINCE}, was deleted.`,
-    ]);
-    await sql`update mirror.versions set deleted_at = null`;
-    await run(good("102", 3));
-    await run(bad("103", 4));
-    await look();
-    await sql`update mirror.projects set deleted_at = now()`;
-    await run();
-    expect(await look()).toEqual(["recovered/103"]);
-  });
-
-  it("is over where the version is not the default one any more", async () => {
-    await breakIt();
-    await sql`update mirror.projects set default_version = 'stable'`;
-    await run();
-    expect(await look()).toEqual(["recovered/101"]);
-    expect(await ends()).toEqual([
-      `not_main: pip: html of latest, which fails since ${SINCE}, is not its main documentation any more.`,
-    ]);
-  });
+describe("a break", () => {
+  const tell = async (_what: string, turns: Turn[], end?: string) => {
+    for (const [at, { change, builds, noted }] of turns.entries()) {
+      if (change !== null) await sql.unsafe(change);
+      await run(...builds);
+      expect(await look(), `turn ${at + 1}`).toEqual(noted);
+    }
+    if (end === undefined) return;
+    const [row] = await sql<{ ended: string; summary: string }[]>`
+      select data ->> 'ended' as ended, data ->> 'summary' as summary from sync.notices where type = 'project.recovered'`;
+    expect(`${row?.ended}: ${row?.summary}`).toBe(end);
+  };
+  it.each(STORIES)("%s", tell);
+  it.each(MORE_STORIES)("%s", { tags: ["long"] }, tell);
 
   it("is over whatever its age, and when the project is not muted any more", async () => {
-    await breakIt();
+    await run(good("100", 1));
+    await look();
+    await run(bad("101", 2));
+    expect(await look()).toEqual(["broke/101"]);
     await muteProject(sql, "pip", 3_600_000);
     await run(good("101", 2));
     expect(await look(24 * 30)).toEqual([]);
@@ -275,69 +307,10 @@ describe("a project", () => {
     ]);
   });
 
-  it("that broke and recovered between two looks is noted as both, in that order", async () => {
-    await run(good("100", 1));
-    await look();
-    await run(bad("101", 2), good("102", 3), bad("103", 4));
-    expect(await look()).toEqual(["broke/101", "recovered/102", "broke/103"]);
-    expect(await look()).toEqual([]);
-  });
-
   it("whose first mirror is full of failures makes no flood", async () => {
     expect(await look()).toEqual([]);
     await run(good("100", 1), bad("101", 2), good("102", 3), bad("103", 4));
     expect(await look()).toEqual([]);
-    expect(await look()).toEqual([]);
-  });
-
-  it("is noted for the html of its default version alone", { tags: ["long"] }, async () => {
-    await run(good("100", 1));
-    await look();
-    await run(bad("101", 2, { version: "stable" }), bad("102", 2, { type: "pdf" }));
-    expect(await look()).toEqual([]);
-    await sql`update mirror.projects set default_version = 'stable'`;
-    await run(bad("103", 3, { version: "stable" }), bad("104", 3));
-    // It was failing before it became the default, so this is no break.
-    expect(await look()).toEqual([]);
-    await run(good("105", 4, { version: "stable" }));
-    expect(await look()).toEqual(["recovered/105"]);
-  });
-
-  it("that is deleted is left out", async () => {
-    await run(good("100", 1));
-    await look();
-    await sql`update mirror.projects set deleted_at = now()`;
-    await run(bad("101", 2));
-    expect(await look()).toEqual([]);
-  });
-
-  it("is not noted again when an older failure comes to light", { tags: ["long"] }, async () => {
-    await run(good("100", 1));
-    await look();
-    await run(bad("103", 5));
-    expect(await look()).toEqual(["broke/103"]);
-    await run(bad("102", 4));
-    expect(await look()).toEqual([]);
-    await run(good("105", 8));
-    expect(await look()).toEqual(["recovered/105"]);
-    await run(good("104", 7));
-    expect(await look()).toEqual([]);
-  });
-
-  it("is not said to recover by an old success, nor to break by an old failure", {
-    tags: ["long"],
-  }, async () => {
-    await run(good("100", 1));
-    await look();
-    await run(bad("102", 4), bad("104", 6));
-    expect(await look()).toEqual(["broke/102"]);
-    // It still fails, by build 104.
-    await run(good("103", 5));
-    expect(await look()).toEqual([]);
-    await run(good("106", 8));
-    expect(await look()).toEqual(["recovered/106"]);
-    // It still succeeds.
-    await run(bad("105", 7));
     expect(await look()).toEqual([]);
   });
 
@@ -353,15 +326,6 @@ describe("a project", () => {
     await sql`update rollup.state set definition = 'another'`;
     await run();
     expect(await look(27)).toEqual([]);
-  });
-
-  it("is noted when a build that was open at the last look has failed", async () => {
-    await run(good("100", 1));
-    await look();
-    await run({ id: "101", hour: 2, success: null });
-    expect(await look()).toEqual([]);
-    await run({ id: "101", hour: 2, success: false });
-    expect(await look()).toEqual(["broke/101"]);
   });
 
   it("is not noted for what happened more than a week ago, or is dated beyond tomorrow", async () => {

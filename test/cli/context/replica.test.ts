@@ -17,7 +17,6 @@ import { PASSWORD, POSTGRES_BIN, type Replicated, startReplicated } from "../../
 const LEAVE_BEHIND = `
   insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
   values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
-const OLD = "the answers are older than the last run";
 
 describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup)", () => {
   let servers: Replicated;
@@ -119,16 +118,6 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     await replay("resume");
     await caughtUp();
     expect((await freshness()).replica_lag_s).toBe(0);
-  });
-
-  it("leaves old answers with a notice where no primary is named", async () => {
-    await servers.ask("primary", LEAVE_BEHIND);
-    await caughtUp();
-    const { code, stderr } = await onReplica(["report", "runs"]);
-    expect(code).toBe(0);
-    expect(stderr).toContain(`${OLD}, or were never computed`);
-    expect(stderr).toContain("a replica cannot be written to");
-    expect(stderr).toContain("set DATABASE_URL to the primary too");
   });
 
   it("has old answers refreshed at the primary that is named too, and shows the new ones at once", async () => {

@@ -60,14 +60,6 @@ describe("exit codes", () => {
     expect(stderr).toMatch(/\n {4}at .*probe\.ts/);
     expect(stderr).toMatch(/caused by Error: the cause\n {4}at /);
   });
-
-  it("settings that cannot be used end the command before it began", async () => {
-    const { code, stderr } = await probe(["known error"], {
-      env: { DOCMIRROR_RATE: "x", DOCMIRROR_RETRIES: "y" },
-    });
-    expect(code).toBe(2);
-    expect(stderr).toContain("2 settings cannot be used");
-  });
 });
 
 describe("signals", () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import { hasTerminals, runCli } from "../../support/cli.ts";
+import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { startReplay } from "../../support/replay-upstream.ts";
@@ -35,12 +35,6 @@ describe("get --search of the recorded service", () => {
     expect(stdout).toMatch(/\n\n\d+ hits/);
   });
 
-  it("finds anchors, as the service wrote their addresses", async () => {
-    const { stdout } = await ask(["file", "--search", "py-modindex", "--anchors"]);
-    expect(stdout).toMatch(/^http\/\/heron-client\.docs\.example\.org\/.*#py-modindex\n/);
-    expect(stdout).toMatch(/\n\n18 hits\n$/);
-  });
-
   it("finds documents of a version", async () => {
     const { stdout } = await ask(["project", "lark-kit", "--search", "kestrel", "--in-version", "v1.13.8"]);
     expect(stdout).toBe(`\
@@ -52,21 +46,6 @@ py-modindex.html  py-modindex
 1 hit
 `);
   });
-
-  it("--json prints the reply as it came", async () => {
-    const { stdout } = await ask(["file", "--search", "kestrel", "--json"]);
-    expect(JSON.parse(stdout).objects[0].text).toContain('<span class="highlighted">kestrel</span>');
-  });
-
-  it.skipIf(!hasTerminals)(
-    "shows the words bold and underlined on a terminal",
-    { tags: ["long"] },
-    async () => {
-      const options = { terminalColumns: 70, env: { TERM: "xterm" } };
-      const { stdout } = await ask(["file", "--search", "kestrel"], options);
-      expect(stdout).toContain("\u001b[1m\u001b[4mkestrel\u001b[24m\u001b[22m");
-    },
-  );
 });
 
 describe("get --search", () => {
@@ -74,13 +53,6 @@ describe("get --search", () => {
     const asked = ["file", "--search", "build error", "--page", "2"];
     const { paths } = await search([{ body: { objects: [] } }], ...asked);
     expect(paths).toEqual(["/api/v1/file/search/?q=build+error&page=2&format=json"]);
-  });
-
-  it("asks for documents of the version latest", async () => {
-    const body = { results: { hits: { hits: [], total: 0, max_score: null } } };
-    const { stdout, paths } = await search([{ body }], "project", "pip", "--search", "x&y");
-    expect(paths).toEqual(["/api/v2/docsearch/?project=pip&version=latest&q=x%26y&format=json"]);
-    expect(stdout).toBe("no hits\n");
   });
 
   it("says that the service has no such project and exits 12", async () => {

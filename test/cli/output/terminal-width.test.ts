@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../../src/report/dictionary.ts";
 import { hasTerminals, linesOf, runCli, startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
+import { createReportedMirror } from "../../support/reported-mirror.ts";
 import { startService } from "../../support/service.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
@@ -58,33 +58,6 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     expect(lines.join(" ")).toMatch(
       /run 1: (something went wrong in a way that takes many words to tell ){5}/,
     );
-  });
-
-  it("the summaries of sync and watch fit, and status behind them", { tags: ["long"] }, async () => {
-    await using service = await startService({ projects: 20, builds: 200 });
-    await using database = await createTestDatabase();
-    for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"]]) {
-      const args = [...command, "--base-url", service.url, "--rate", "0"];
-      const { code, lines } = await printed(args, database.url);
-      expect(code).toBe(0);
-      expect(lines.join("\n")).toMatch(/^resource +walk +pages +records +new +updated +unchanged +deleted$/m);
-      expect(widest(lines)).toBeLessThanOrEqual(80);
-    }
-    // Only where every list was read it says when that was.
-    const { lines } = await printed(["status"], database.url);
-    expect(lines.join(" ")).toMatch(/^mirror of .* fresh as of 20.* was last read to its end at 20/);
-    expect(widest(lines)).toBeLessThanOrEqual(80);
-  });
-
-  it("CSV has nothing that the terminal would obey", { tags: ["long"] }, async () => {
-    const { stdout } = await runCli(["report", "dim_projects", "--format", "csv"], {
-      terminalColumns: 80,
-      env: { DATABASE_URL: mirror.url },
-    });
-    const slugs = Object.values(HOSTILE_SLUGS);
-    expect(slugs.some((slug) => /\p{Cc}/u.test(slug))).toBe(true);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-    expect(stdout.replaceAll("\r\n", "\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 });
 

@@ -42,35 +42,6 @@ describe("report NAME", () => {
     });
   });
 
-  it("--json is one document: columns, then rows as objects of JSON values", { tags: ["long"] }, async () => {
-    const { code, stdout } = await report("fact_builds", "--json");
-    expect(code).toBe(0);
-    const told = JSON.parse(stdout);
-    expect(told).toMatchObject({ report: "fact_builds", refreshed_at: expect.stringMatching(/^20\S+Z$/) });
-    expect(told.rows).toHaveLength(204);
-    expect(Object.keys(told.rows[0])).toEqual(told.columns);
-    expect(told.rows.find((row: { build_id: string }) => row.build_id === "1")).toMatchObject({
-      project_slug: HOSTILE_SLUGS.markup,
-      succeeded: 1,
-      triggered_at: "2025-06-01T09:00:00.001001Z",
-      triggered_on: "2025-06-01",
-      is_time_ambiguous: false,
-      duration_s_min: 0,
-      duration_s_max: 90.5,
-      error_class: null,
-    });
-  });
-
-  it("--format csv has every row, and nothing that a spreadsheet computes", { tags: ["long"] }, async () => {
-    const { code, stdout } = await report("dim_projects", "--format", "csv");
-    expect(code).toBe(0);
-    const lines = stdout.split("\r\n");
-    expect(lines[0]).toMatch(/^project_id,project_slug,project_name,repo,/);
-    expect(lines.find((line) => line.startsWith("3,"))).toMatch(/^3,"'=cmd\|""\/C calc""!A0",Project 3,,/);
-    expect(lines.find((line) => line.startsWith("-1,"))).toMatch(/^-1,\(unknown\),/);
-    expect(lines).toHaveLength(7);
-  });
-
   it("narrows by project, version, type and time, as the page does", { tags: ["long"] }, async () => {
     const args = ["--project", HOSTILE_SLUGS.markup, "--version", "stable", "--type", "html"];
     const days = ["--since", "2025-06-01", "--until", "2025-06-04"];

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
+import type { StatusDocument } from "../../../src/report/status/read-status.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { runCli } from "../../support/cli.ts";
@@ -9,11 +10,12 @@ import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { HELD, holdRefreshes } from "../../support/leases.ts";
 import { NO_LIMIT } from "../../support/no-limit.ts";
-import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
+import { rowsOf, saysOf } from "../../support/page-text.ts";
 import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { createWorld } from "../../support/simulation.ts";
 import { syncOnce } from "../../support/sync.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 const status = (url: string, ...args: string[]) =>
   runCli(["status", ...args], { env: { DATABASE_URL: url } });
@@ -137,148 +139,6 @@ describe("status", () => {
     expect(await doctor()).not.toContain("the reports lack");
   });
 
-  it("says which deletions wait, since when, and the command, as doctor and the page of the mirror do", {
-    tags: ["long"],
-  }, async () => {
-    await using database = await createTestDatabase();
-    const { sql } = database;
-    const words =
-      "22 files have been missing from the list since 2026-11-03T12:00Z, more than DOCMIRROR_MAX_DELETE_RATIO allows: " +
-      "they are kept at least until 2026-11-06T12:00Z; `docmirror sync --full --allow-mass-delete` deletes now what is gone";
-    await sql`
-      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-      select 'full', 'partial', now(), now(), now(), 1, 'host' from generate_series(1, 2)`;
-    await sql`
-      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, records, deficit, unstored)
-      select run_id, resource, 'whole', case when resource = 'file' then ${words}::text end, now(), now(), 40, 40,
-        case when resource = 'file' then -22 else 0 end, 0
-      from unnest(${[...RESOURCES]}::text[]) as resource, generate_series(1, 2) as run_id`;
-    await sql`
-      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
-      select 'file', n, 1, '2026-11-03T12:00Z', '2026-11-06T12:00Z' from generate_series(1, 22) as n`;
-    await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    const env = { DATABASE_URL: database.url };
-    const plain = (await status(database.url)).stdout;
-    expect(plain).toContain(`run 2, 1: ${words}\n`);
-    expect(plain).toContain(`\n${words}\n`);
-    const json = JSON.parse((await status(database.url, "--json")).stdout);
-    const held = { resource: "file", records: 22, since: "2026-11-03T12:00:00Z" };
-    expect(json.held_deletions).toEqual([{ ...held, until: "2026-11-06T12:00:00Z" }]);
-    expect(json.count_gaps).toEqual([]);
-    expect(json.runs).toMatchObject([{ reason: words }, { reason: words }]);
-    expect((await runCli(["doctor"], { env })).stdout).toContain(words);
-    expect((await runCli(["report", "runs", "--json"], { env })).stdout).toContain(words.slice(0, 60));
-    await using pages = await servePages(database.url);
-    const page = await pages.page("/mirror");
-    expect(page).toContain('<section class="verdict warn"');
-    expect(headingOf(page)).toContain("22 files");
-    expect(saysOf(page)).toContain(words.replaceAll("`", ""));
-    expect(saysOf(page)).not.toContain("did not succeed");
-    expect(rowsOf(page, "lists")[RESOURCES.indexOf("file")]?.[1]).toContain("22 held back");
-    expect(rowsOf(page, "runs")[0]?.[1]).toContain("22 files have been missing");
-  });
-
-  it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", {
-    tags: ["long"],
-  }, async () => {
-    await using database = await createTestDatabase();
-    await database.sql`
-      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-      values ('full', 'partial', now(), now(), now(), 1, 'host')`;
-    await database.sql`
-      insert into sync.walks (run_id, resource, walk, started_at, finished_at, total_count, records, deficit, unstored)
-      select 1, resource, 'whole', now(), now(), 3000, 3000 - gap, gap, 0
-      from unnest(array['user', 'project', 'version', 'file', 'build'], array[0, 0, 0, 0, 15]) as of (resource, gap)`;
-    await database.sql`
-      insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
-      values (1, 'file', '', 'vanished', 'dropped: its rows are kept', '2026-11-03T00:00:00Z')`;
-    const sentence = "the service counts 3,000 builds and shows 2,985";
-    const [plain, json] = [await status(database.url), await status(database.url, "--json")];
-    expect(plain.stdout).toContain(`${sentence}\n`);
-    expect(plain.stdout).toContain("the root listing has no file since 2026-11-03: its rows are kept\n");
-    expect(JSON.parse(json.stdout).count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
-    const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
-    expect(doctor.stdout).toContain(sentence);
-    await database.sql`
-      insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
-      values (1, 'build', 'date', 'type_changed', 'moved by 5 h forward', now())`;
-    const mixed = "the dates of builds are in change (moved by 5 h forward): reports mix old and new ones";
-    expect((await status(database.url)).stdout).toContain(mixed);
-    expect((await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout).toContain(mixed);
-    await refreshReport(database.sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    await using pages = await servePages(database.url);
-    const page = await pages.page("/mirror");
-    expect(page).toContain("The service counts 15 builds, and 0 are here.");
-    expect(page).toContain("count too high");
-    expect(page).toMatch(/The list of\s+<bdi>files<.bdi> is missing/);
-  });
-
-  it("says how the round of the builds and the search of the newest sync did, as the metrics do", async () => {
-    await using database = await createTestDatabase();
-    await database.sql`
-      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
-      select id, kind, 'partial', now(), now(), now(), 1, 'host' from unnest(array[1, 2], array['incremental', 'watch']) as of (id, kind)`;
-    await database.sql`
-      insert into sync.walks (run_id, resource, walk, started_at, finished_at, round_records, round_reason, search_requests, search_is_done)
-      values (1, 'build', 'head', now(), now(), 0, 'build list: the round read nothing', 12, false),
-        (2, 'build', 'head', now(), now(), null, null, null, null)`;
-    await database.sql`
-      insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
-      values ('build', 1, '2026-11-03T00:00:00Z', 400, '{}', 1000)`;
-    const [plain, json] = [await status(database.url), await status(database.url, "--json")];
-    expect(plain.stdout).toContain(
-      "round of the builds: 400 of 1000 since 2026-11-03 00:00:00Z; run 1 read 0: build list: the round read nothing\n",
-    );
-    expect(plain.stdout).toMatch(/search below the head: run 1 sent 12 requests and did not settle/);
-    const round = { began_at: "2026-11-03T00:00:00Z", records: 400, total_count: 1000 };
-    expect(JSON.parse(json.stdout).below_head).toMatchObject({ run_id: 1, round, search_is_done: false });
-    const options = { isWorker: false, stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", ...NO_LIMIT };
-    const figures = Object.assign(
-      {},
-      ...(await withSnapshot(database.sql, (tx) => findFigures(tx, options))),
-    );
-    const names = ["round_records", "round_stopped", "search_requests", "search_unsettled"];
-    expect(names.map((name) => figures[`docmirror_${name}`])).toEqual([0, true, 12, true]);
-  });
-
-  it("says of backups and exports when they were good last, or since when they fail, as doctor does", {
-    tags: ["long"],
-  }, async () => {
-    await using database = await createTestDatabase();
-    const lines = async () => {
-      const plain = await status(database.url);
-      const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
-      return [...plain.stdout.split("\n"), ...doctor.stdout.split("\n")].filter((line) =>
-        /^(?:backup|export): |backups {2}/.test(line),
-      );
-    };
-    const [never] = await lines();
-    expect(never).toMatch(/^! warning +backups +no backup was written by schedule yet/);
-    await database.sql`insert into sync.jobs (job, good_at, what, bytes) values
-      ('backup', now() - interval '2 hours', '/backups/a.backup', 7), ('export', null, null, null)`;
-    await database.sql`
-      update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3 where job = 'export'`;
-    const good = "backup: 2 h 0 min ago, /backups/a.backup";
-    const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
-    expect(await lines()).toEqual([
-      good,
-      `export: ${full}; none was good yet`,
-      expect.stringMatching(/^✓ ok +backups +backup: 2 h 0 min ago/),
-    ]);
-    await database.sql`
-      update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3`;
-    expect(await lines()).toEqual([
-      `backup: ${full}; the last good one: 2 h 0 min ago, /backups/a.backup`,
-      `export: ${full}; none was good yet`,
-      expect.stringMatching(/^! warning +backups +backup: failed 3 times/),
-    ]);
-    const { jobs } = JSON.parse((await status(database.url, "--json")).stdout);
-    expect(jobs).toMatchObject([
-      { job: "backup", bytes: 7, failed_at: "2026-11-03T02:17:00Z", failures: 3 },
-      { job: "export", good_at: null, what: null },
-    ]);
-  });
-
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
@@ -319,5 +179,115 @@ describe("status", () => {
     const { code, stdout, stderr } = await status("postgres://127.0.0.1:1/x", `--max-age=${age}`);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("--max-age");
+  });
+});
+
+describe("of a mirror in trouble, status tells as doctor, the metrics and the page of the mirror do", {
+  tags: ["long"],
+}, () => {
+  const HELD_BACK =
+    "22 files have been missing from the list since 2026-11-03T12:00Z, more than DOCMIRROR_MAX_DELETE_RATIO allows: " +
+    "they are kept at least until 2026-11-06T12:00Z; `docmirror sync --full --allow-mass-delete` deletes now what is gone";
+  const database = useDatabase();
+  let told: { plain: string; json: StatusDocument; page: string };
+  /** Doctor names one trouble at a time: what it says first, and once each is over. */
+  const doctored: string[] = [];
+  beforeAll(async () => {
+    const { sql } = database;
+    await sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      select unnest(array['full', 'incremental', 'watch']), 'partial', now(), now(), now(), 1, 'host'`;
+    await sql`
+      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, records, deficit, unstored)
+      select run_id, resource, 'whole', case when resource = 'file' then ${HELD_BACK}::text end, now(), now(), 3000, 3000 - greatest(gap, 0), gap, 0
+      from unnest(array['user', 'project', 'version', 'file', 'build'], array[0, 0, 0, -22, 15]) as of (resource, gap),
+        generate_series(1, 2) as run_id`;
+    await sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at, total_count, records, deficit, unstored)
+      values (3, 'build', 'head', now(), now(), 3000, 2985, 15, 0)`;
+    await sql`
+      update sync.walks set round_records = 0, round_reason = 'build list: the round read nothing', search_requests = 12,
+        search_is_done = false
+      where run_id = 2 and resource = 'build'`;
+    await sql`
+      insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
+      values ('build', 1, '2026-11-03T00:00:00Z', 400, '{}', 1000)`;
+    await sql`
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
+      select 'file', n, 1, '2026-11-03T12:00Z', '2026-11-06T12:00Z' from generate_series(1, 22) as n`;
+    await sql`
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+      values (1, 'version', '', 'vanished', 'dropped: its rows are kept', '2026-11-03T00:00:00Z'),
+        (1, 'build', 'date', 'type_changed', 'moved by 5 h forward', now())`;
+    await sql`
+      insert into sync.jobs (job, good_at, what, bytes, failed_at, error, failures)
+      select job, good_at, what, bytes, '2026-11-03 02:17Z', 'the disk is full (ENOSPC)', 3
+      from (values ('backup', now() - interval '2 hours', '/backups/a.backup', 7), ('export', null, null, null))
+        as of (job, good_at, what, bytes)`;
+    await refreshReport(sql, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await using pages = await servePages(database.url);
+    told = {
+      plain: (await status(database.url)).stdout,
+      json: JSON.parse((await status(database.url, "--json")).stdout),
+      page: await pages.page("/mirror"),
+    };
+    for (const over of ["delete from sync.drift", "delete from sync.missing_records", "select 1"]) {
+      doctored.push((await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout);
+      await sql.unsafe(over);
+    }
+  });
+
+  it("which deletions wait, since when, and the command", () => {
+    const { plain, json, page } = told;
+    expect(plain).toContain(`run 2, 1: ${HELD_BACK}\n`);
+    expect(plain).toContain(`\n${HELD_BACK}\n`);
+    const held = { resource: "file", records: 22, since: "2026-11-03T12:00:00Z" };
+    expect(json.held_deletions).toEqual([{ ...held, until: "2026-11-06T12:00:00Z" }]);
+    expect(doctored[1]).toContain(HELD_BACK);
+    expect(saysOf(page)).toContain(HELD_BACK.replaceAll("`", ""));
+    expect(rowsOf(page, "lists")[RESOURCES.indexOf("file")]?.[1]).toContain("22 held back");
+  });
+
+  it("a list that shows another number than the service counts, and one that is gone", () => {
+    const { plain, json, page } = told;
+    expect(plain).toContain("the service counts 3,000 builds and shows 2,985\n");
+    expect(plain).toContain("the root listing has no version since 2026-11-03: its rows are kept\n");
+    expect(json.count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
+    expect(doctored[2]).toContain("the service counts 3,000 builds and shows 2,985");
+    expect(page).toContain("The service counts 15 builds, and 0 are here.");
+    expect(page).toMatch(/The list of\s+<bdi>versions<.bdi> is missing/);
+  });
+
+  it("that the dates of builds are in change", () => {
+    const mixed = "the dates of builds are in change (moved by 5 h forward): reports mix old and new ones";
+    expect(told.plain).toContain(mixed);
+    expect(doctored[0]).toContain(mixed);
+  });
+
+  it("how the round of the builds and the search of the newest sync did", async () => {
+    expect(told.plain).toContain(
+      "round of the builds: 400 of 1000 since 2026-11-03 00:00:00Z; run 2 read 0: build list: the round read nothing\n",
+    );
+    expect(told.plain).toMatch(/search below the head: run 2 sent 12 requests and did not settle/);
+    const round = { began_at: "2026-11-03T00:00:00Z", records: 400, total_count: 1000 };
+    expect(told.json.below_head).toMatchObject({ run_id: 2, round, search_is_done: false });
+    const options = { isWorker: false, stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", ...NO_LIMIT };
+    const figures = Object.assign(
+      {},
+      ...(await withSnapshot(database.sql, (tx) => findFigures(tx, options))),
+    );
+    const names = ["round_records", "round_stopped", "search_requests", "search_unsettled"];
+    expect(names.map((name) => figures[`docmirror_${name}`])).toEqual([0, true, 12, true]);
+  });
+
+  it("when backups and exports were good last, and since when they fail", () => {
+    const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
+    expect(told.plain).toContain(`\nbackup: ${full}; the last good one: 2 h `);
+    expect(told.plain).toContain(`\nexport: ${full}; none was good yet\n`);
+    expect(doctored[0]).toMatch(/^! warning +backups +backup: failed 3 times/m);
+    expect(told.json.jobs).toMatchObject([
+      { job: "backup", bytes: 7, failed_at: "2026-11-03T02:17:00Z", failures: 3 },
+      { job: "export", good_at: null, what: null },
+    ]);
   });
 });

@@ -63,21 +63,6 @@ describe("a night", () => {
     const held = new LockedError("run 7 holds the lock", { heldBy });
     await expect(createNight(() => Promise.reject(held)).run(signal)).rejects.toBe(held);
   });
-
-  it("throws what kept its run from beginning", async () => {
-    const night = createNight(() => Promise.reject(new StoreError("no rights")));
-    await expect(night.run(signal)).rejects.toThrow("no rights");
-  });
-
-  it("writes into the database that is ready", async () => {
-    let written = "";
-    const night = createNight((options) => {
-      written = options.connections.url();
-      return endOf("succeeded")();
-    }, "postgres://ready");
-    await night.run(signal);
-    expect(written).toMatch(/^postgres:\/\/ready\?/);
-  });
 });
 
 describe("the mirror is good up to", () => {

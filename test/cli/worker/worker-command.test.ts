@@ -83,17 +83,6 @@ describe("worker", () => {
     expect(await runsOf(database)).toEqual([{ status: "interrupted", kind: "full" }]);
   });
 
-  it("a stop does not wait for a service that never answers", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
-    // Connections are taken and never answered: the run hangs in its first request.
-    await using service = await startService(TINY, { intercept: () => new Promise(() => {}) });
-    await using cli = startCli(workOn(service, database));
-    await cli.waitFor("stderr", /sync started/);
-    const sentAt = performance.now();
-    expect((await cli.stop()).code).toBe(143);
-    expect(performance.now() - sentAt).toBeLessThan(10_000);
-  });
-
   it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {
     const none = absentDatabase();
     const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });

@@ -30,8 +30,8 @@ describe("the pattern of a moment", () => {
         expect(pattern.test(date), date).toBe(isTaken(date));
         if (isTaken(date)) taken++;
       }),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     );
-    expect(taken).toBeGreaterThan(500);
+    expect(taken).toBeGreaterThan(150);
   });
 });

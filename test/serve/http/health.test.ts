@@ -153,30 +153,16 @@ describe("the health of a server", () => {
     await expect.poll(served.readiness).toEqual({ status: 200, ready: true });
   });
 
-  it.each([
-    ["there is no mirror", "select 1", "none", /^There is no mirror in the database yet/],
-    [
-      "the schema is older",
-      "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'",
-      "older",
-      /lacks the new definition of report\.freshness\. Run `docmirror migrate`/,
-    ],
-    [
-      "the schema is newer",
-      "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')",
-      "newer",
-      /^The schema of the database is newer than this program\. Upgrade docmirror/,
-    ],
-  ])("says why where %s", async (_case, statement, state, reason) => {
-    await using database = await createTestDatabase({ migrated: state !== "none" });
-    await database.sql.unsafe(statement);
+  it("says why where the schema is older", async () => {
+    await using database = await createTestDatabase();
+    await database.sql`update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'`;
     await using served = await serve(database.url);
     await served.server.mirror.open();
-    const error = expect.stringMatching(reason);
+    const error = expect.stringMatching(/lacks the new definition of report\.freshness/);
     expect(await served.readiness()).toEqual({ status: 503, ready: false, error });
     const document = await served.ask("/status.json");
     expect(document.status).toBe(503);
-    const schema = expect.objectContaining({ state });
+    const schema = expect.objectContaining({ state: "older" });
     expect(await document.json()).toEqual({ error, schema, version: expect.any(String) });
   });
 });

@@ -68,9 +68,10 @@ describe("the interface", () => {
       asked.resolve();
       return new Promise<never>(() => {});
     };
-    await using app = await serveWorld({ [question]: silent }, { clock });
+    const { log, lines } = createKeptLines();
+    await using app = await serveWorld({ [question]: silent }, { clock }, log);
     let isAnswered = false;
-    const reply = app.get("/api/v1/user/5/").finally(() => {
+    const reply = app.get("/api/v1/user/5/", { "x-request-id": "quoted" }).finally(() => {
       isAnswered = true;
     });
     await asked.promise;
@@ -79,6 +80,7 @@ describe("the interface", () => {
     expect(isAnswered).toBe(false);
     await clock.advance(1);
     expect((await reply).status).toBe(503);
+    expect(lines).toMatchObject([{ msg: "a request was given up", request_id: "quoted" }]);
   });
 
   it("leaves refusals of the protocol as they are", async () => {

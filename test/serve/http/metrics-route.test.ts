@@ -5,7 +5,6 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
 import type { SyncSettings } from "../../../src/mirror/lists/plan.ts";
 import { withReport } from "../../../src/report/refresh/refresh.ts";
-import { findStatus } from "../../../src/report/status/find-status.ts";
 import { createReadFigures } from "../../../src/report/status/read-figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createApp } from "../../../src/serve/http/app.ts";
@@ -147,43 +146,6 @@ describe("/metrics", () => {
     expect(sumOf(text, "docmirror_http_requests_total", 'code="stopped"')).toBeGreaterThan(0);
     expect(sumOf(text, "docmirror_runs_total", 'kind="full"')).toBe(1);
     expect(sumOf(text, "docmirror_http_queue_requests")).toBe(0);
-  });
-
-  it("says the same of the mirror after a restart and in a standby, as `status` does", {
-    tags: ["long"],
-  }, async () => {
-    await using service = await startQuickWorld({ ...FEW, stuckShare: 0.2 });
-    const meters = createMeters();
-    await syncWith(service, meters);
-    service.world.advance(3 * 3_600_000);
-    await service.watch({ meters });
-    await using one = await serveMetrics(service.databaseUrl, meters);
-    await using other = await serveMetrics(service.databaseUrl);
-    const [text, restarted] = [await one.text(), await other.text()];
-    const figuresOf = (of: string) => of.slice(0, of.indexOf("# HELP docmirror_build_info"));
-    expect(figuresOf(restarted)).toBe(figuresOf(text));
-    expect(sumOf(restarted, "docmirror_runs_total")).toBe(0);
-
-    const status = await findStatus(service.sql, { ...OPTIONS, staleAfterMs: 1 }, service.world.now());
-    const stuck = status.open_builds.reduce((sum, builds) => sum + builds.stuck, 0);
-    expect(status.open_builds.length).toBeGreaterThan(0);
-    expect(seriesOf(text, "docmirror_builds_stuck")).toEqual({ "": stuck });
-    for (const { state, open } of status.open_builds)
-      expect(seriesOf(text, "docmirror_builds_open")).toMatchObject({ [`state="${state}"`]: open });
-    for (const { resource, last_good_at } of status.resources) {
-      const labels = `resource="${resource}"`;
-      expect(seriesOf(text, "docmirror_list_last_good_timestamp_seconds")[labels]).toBe(
-        Date.parse(last_good_at ?? "") / 1000,
-      );
-      expect(seriesOf(text, "docmirror_list_deficit_records")[labels]).toBe(0);
-    }
-    const round = status.last_watch_round;
-    expect(seriesOf(text, "docmirror_last_run_timestamp_seconds")['kind="watch"']).toBeCloseTo(
-      Date.parse(round?.finished_at ?? "") / 1000,
-      3,
-    );
-    expect(seriesOf(text, "docmirror_last_run_requests")['kind="watch"']).toBe(round?.requests);
-    expect(Object.keys(seriesOf(text, "docmirror_last_success_timestamp_seconds"))).toContain('kind="full"');
   });
 
   it("says only that the database is away while it is", async () => {

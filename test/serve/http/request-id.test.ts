@@ -3,8 +3,6 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createPages } from "../../../src/page/pages.ts";
-import { createHandClock } from "../../support/fake-clock.ts";
-import { later } from "../../support/tally.ts";
 import { createKeptLines, serveWorld } from "./simulated-app.ts";
 
 const AWAY = new StoreError("away", { sqlstate: "ECONNREFUSED" });
@@ -79,22 +77,6 @@ describe("a request that fails", () => {
     }
     const line = { msg, request_id: "quoted", path: "/api/v1/build/" };
     expect(lines).toMatchObject([line, line]);
-  });
-
-  it("has its id in the log where it is given up", async () => {
-    const { log, lines } = createKeptLines();
-    const clock = createHandClock("2026-03-11T22:10:00Z");
-    const asked = later();
-    const find = () => {
-      asked.resolve();
-      return new Promise<never>(() => {});
-    };
-    await using app = await serveWorld({ find }, { clock }, log);
-    const reply = app.get("/api/v1/user/5/", { "x-request-id": "quoted" });
-    await asked.promise;
-    await clock.advance(15_000);
-    expect((await reply).status).toBe(503);
-    expect(lines).toMatchObject([{ msg: "a request was given up", request_id: "quoted" }]);
   });
 
   it.each([

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
 import { Hono } from "hono";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
@@ -133,38 +132,6 @@ describe("a server", () => {
     onTestFinished(() => clock.mockRestore());
     expect(await text(socket)).toMatch(/connection: close[\s\S]*here$/);
     await closed;
-  });
-
-  it.each(["light", "heavy"])("loses no request of 50 clients under %s load, stopped five times", {
-    tags: ["long"],
-  }, async (load) => {
-    const app = new Hono().get("/", async (c) => {
-      if (load === "heavy") await setTimeout(Math.random() * 300);
-      return c.text("x".repeat(load === "heavy" ? 300_000 : 100));
-    });
-    for (let stop = 0; stop < 5; stop++) {
-      const server = await startServer({ app, ...LOCAL, drainMs: 500 });
-      const agent = new Agent({ keepAlive: true });
-      const answered = new Set<number>();
-      const lost: unknown[] = [];
-      const client = async (_: unknown, nth: number) => {
-        for (;;) {
-          const error: NodeJS.ErrnoException | null = await ask(server.url, agent).then(
-            ({ complete }) => (complete ? null : new Error("cut")),
-            (refused) => refused,
-          );
-          if (error?.code === "ECONNREFUSED") return;
-          if (error === null) answered.add(nth);
-          else return void lost.push(error);
-        }
-      };
-      const clients = Array.from({ length: 50 }, client);
-      await expect.poll(() => answered.size).toBe(50);
-      await server.close();
-      await Promise.all(clients);
-      expect(lost).toEqual([]);
-      agent.destroy();
-    }
   });
 
   it("keeps a connection for the next request of a crawler that pauses", async () => {

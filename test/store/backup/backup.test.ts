@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
@@ -252,22 +251,6 @@ describe("a backup", () => {
       const [stored] = await other`select count(*)::int as rows from mirror.build_logs`;
       expect(rows["mirror.build_logs"]).toBe(stored?.rows);
     });
-  });
-
-  it("that the disk has no room for leaves the last one, and says so in a sentence", async (context) => {
-    const disk = folder.at("disk");
-    await mkdir(disk);
-    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", disk]).status !== 0)
-      context.skip("a small disk cannot be mounted here");
-    try {
-      const place = join(disk, "mirror.backup");
-      await writeFile(place, (await readFile(file)).subarray(0, 30_000));
-      await expect(write(place)).rejects.toThrow(`could not write to ${place}: the disk is full (ENOSPC)`);
-      expect(await readdir(disk)).toEqual(["mirror.backup"]);
-      expect((await stat(place)).size).toBe(30_000);
-    } finally {
-      spawnSync("umount", [disk]);
-    }
   });
 });
 

@@ -1,10 +1,8 @@
-import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { withTransaction } from "../../../src/store/connection/sql.ts";
 import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
-import { listenOnLoopback } from "../../support/free-port.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(4));
@@ -49,13 +47,6 @@ describe("toStoreError", () => {
     expect(sqlstate).toMatch(/ENOTFOUND|EAI_AGAIN/);
     expect(message).toBe("Cannot reach Postgres at no-such-host.invalid");
     expect(hint).toMatch(/^the host (is unknown|name could not be resolved): /);
-  });
-
-  test("a server that takes the connection and says nothing", { tags: ["long"] }, async () => {
-    const server = createServer((socket) => socket.on("error", () => {}));
-    const { host } = await listenOnLoopback(server);
-    expect((await errorOf(`postgres://${host}/m`)).message).toBe(`Cannot reach Postgres at ${host}`);
-    server.close();
   });
 
   test.each([

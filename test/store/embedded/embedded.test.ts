@@ -220,13 +220,6 @@ describe("the embedded Postgres", () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith("lock"))).toEqual([]);
   });
 
-  test("what a killed first start left half-made is made anew", { tags: ["long"] }, async () => {
-    await mkdir(join(dataDir, "postgres-unfinished-1", "cluster"), { recursive: true });
-    await writeFile(join(dataDir, "postgres-unfinished-1", "cluster", "PG_VERSION"), "18\n");
-    await (await open()).close();
-    expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
-  });
-
   test("what the initdb of a killed start still writes is made anew too", { tags: ["long"] }, async () => {
     const folder = join(dataDir, "postgres-unfinished-1", "cluster", "base");
     await mkdir(folder, { recursive: true });

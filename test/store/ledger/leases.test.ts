@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { LockedError, StoreError } from "../../../src/base/errors.ts";
+import { LockedError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createProbe } from "../../../src/store/connection/probe.ts";
 import { type TransactionSql, withTransaction } from "../../../src/store/connection/sql.ts";
@@ -73,14 +73,6 @@ describe("a lease", () => {
       expect(taken.filter(isLease)).toHaveLength(1);
       await silence();
     }
-  });
-
-  test("is taken again by nobody while its holder renews it, however often others ask", async () => {
-    await using one = otherProcess(database.url);
-    await using other = otherProcess(database.url);
-    const lease = await take(one);
-    for (let time = 0; time < 3; time++) expect(await isRefused(other)).toBe(true);
-    expect(await lease.keep()).toBe(true);
   });
 
   test("of a process that died is free at once, and what it had left open is refused", async () => {
@@ -170,23 +162,6 @@ describe("a lease", () => {
     end.resolve();
     await writing;
     expect((await take(other)).term).toBe(2);
-  });
-
-  test("is not known while Postgres does not answer", async () => {
-    const nowhere = createConnections("postgres://127.0.0.1:1/nowhere", {
-      program: "docmirror",
-      log: silentLog,
-    });
-    await expect(nowhere.leases.take("run")).rejects.toBeInstanceOf(StoreError);
-    await nowhere.end();
-  });
-
-  test("of one database is not that of another", async () => {
-    await using elsewhere = await createTestDatabase();
-    await using one = otherProcess(database.url);
-    await using other = otherProcess(elsewhere.url);
-    await take(one);
-    await take(other);
   });
 
   test("keeps a migration out, which keeps out others until it ends", async () => {

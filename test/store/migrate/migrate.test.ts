@@ -169,20 +169,6 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
     const again = { code: 0, stdout: expect.stringContaining(next.tag) };
     expect(await start(next.script).ended).toMatchObject(again);
   });
-
-  test("waits for another that does so, and finds nothing to do", async () => {
-    using next = makeNextRelease({ migration: MIGRATION });
-    const both = await sql.begin(async (tx) => {
-      await tx`lock table mirror.builds in access share mode`;
-      const started = [start(next.script), start(next.script)];
-      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual({ column: 1, turn: 1 });
-      return started;
-    });
-    const ended = await Promise.all(both.map((one) => one.ended));
-    expect(ended.map(({ code }) => code)).toEqual([0, 0]);
-    expect(ended.filter(({ stdout }) => stdout.includes(`applied ${next.tag}`))).toHaveLength(1);
-    expect(ended.filter(({ stdout }) => stdout.includes("nothing to apply"))).toHaveLength(1);
-  });
 });
 
 describe("a database that a later program migrated", () => {
@@ -309,7 +295,9 @@ describe("a database", () => {
   test.each([
     true,
     false,
-  ])("where its role may make no temporary tables is prepared with a warning (migrated: %s)", async (migrated) => {
+  ])("where its role may make no temporary tables is prepared with a warning (migrated: %s)", {
+    tags: ["long"],
+  }, async (migrated) => {
     await using database = await createTestDatabase({ migrated });
     const name = new URL(database.url).pathname.slice(1);
     await using role = await createRole(

@@ -39,14 +39,6 @@ describe("the ledger of a new database", () => {
     expect(await sql`select from pg_namespace where nspname = 'drizzle'`).toHaveLength(0);
   });
 
-  test("is not the one of another program, which is left alone", { tags: ["long"] }, async () => {
-    await addAnotherProgram();
-    expect((await migrationStatus(sql, definitions)).state).toBe("older");
-    expect(await migrate(database.url, definitions)).toMatchObject({ applied: TAGS });
-    expect((await migrationStatus(sql, definitions)).state).toBe("current");
-    await expectUntouched();
-  });
-
   test("does not need to see the one of another program", { tags: ["long"] }, async () => {
     await addAnotherProgram();
     await using maker = await createMaker();

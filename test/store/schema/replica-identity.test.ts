@@ -1,9 +1,4 @@
 import { expect, test } from "vitest";
-import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connectionsOf } from "../../support/connections.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
-import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
-import { TINY } from "../../support/service.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const { sql } = useDatabase();
@@ -19,18 +14,4 @@ test("every table of ours has a replica identity, so that a publication for all 
       end
     order by 1`;
   expect(without).toEqual([]);
-});
-
-test("with a publication for all tables a night is read and reported, and the night after it", {
-  tags: ["long"],
-}, async () => {
-  await using mirror = await startQuickWorld(TINY);
-  await mirror.sql`create publication everything for all tables`;
-  for (const changed of [30, 0]) {
-    const { summary } = await mirror.sync();
-    expect(summary.status).toBe("succeeded");
-    expect(await refreshReport(connectionsOf(mirror.databaseUrl).sql, REPORT_SETTINGS)).toMatchObject({
-      changed,
-    });
-  }
 });
