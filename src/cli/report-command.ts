@@ -7,7 +7,7 @@ import { DICTIONARY, RELATIONS, type Relation, readsExpensive } from "../report/
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { findSpanEnd } from "../report/span-end.ts";
-import { repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
+import { oneRow, repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import {
@@ -154,8 +154,8 @@ async function print(
   const { columns } = question;
   // The rows of freshness have both.
   const time = tx(relation !== "freshness" && readsExpensive(relation) ? EXPENSIVE_TIME : "refreshed_at");
-  const [computed] = await tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`;
-  const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
+  const { at } = await oneRow(tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`);
+  const facts = { report: relation, refreshed_at: at && asIso(at) };
   const writer = createAnswerWriter(format, { columns, facts, hasBom, answer }, out);
   const { printed, hasMore } = await printRows(readAnswer(tx, question, { signal }), writer, shown);
   if (out.isTty && format === "table" && answer !== undefined && printed > 0)

@@ -9,7 +9,7 @@ import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-co
 import { isJsonObject } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
-import { type Sql, statement } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
 import { type FoundHits, renderHits } from "./render-hits.ts";
 import { showValue } from "./render-reply.ts";
 
@@ -188,10 +188,12 @@ interface LocalAnswer {
 export async function askLocal(sql: Sql, search: Search, flags: SearchFlags): Promise<LocalAnswer> {
   const { reply, found } = await askIndex(sql, search, flags);
   if (found.hits.length > 0) return { reply, found };
-  const [row] = await sql<{ isFilled: boolean }[]>`
-    select exists (select from mirror.file_contents where search is not null) as "isFilled"`;
+  const { isFilled } = await oneRow(
+    sql<{ isFilled: boolean }[]>`
+      select exists (select from mirror.file_contents where search is not null) as "isFilled"`,
+  );
   const isEmpty = spellProgram("the index is empty; `docmirror sync --content` fills it");
-  return { reply, found: { ...found, note: row?.isFilled ? found.note : isEmpty } };
+  return { reply, found: { ...found, note: isFilled ? found.note : isEmpty } };
 }
 
 async function askIndex(sql: Sql, search: Search, { inVersion: version, page = 1 }: SearchFlags) {

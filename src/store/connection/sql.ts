@@ -198,6 +198,13 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
 }
 
+/** The row of a statement that always gives one, as a count does. */
+export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error("a statement that always gives a row gave none");
+  return row;
+}
+
 /** Reads a file of the program. A checkout may have given it the line ends of Windows, which must change neither a text nor its hash. */
 export function readSqlFile(place: string | URL): string {
   return readFileSync(place, "utf8").replaceAll("\r\n", "\n");

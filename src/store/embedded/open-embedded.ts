@@ -178,17 +178,14 @@ async function leave(paths: EmbeddedPaths, presence: Sql, log: Logger): Promise<
 async function isUsedByOthers(presence: Sql): Promise<boolean> {
   const giveUpAt = Date.now() + LINGER_MS;
   for (;;) {
-    let others: number;
     try {
-      const [row] = await presence<{ others: number }[]>`
-        select count(*)::int as others from pg_stat_activity
-        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-      others = row?.others ?? 0;
+      const others = await presence`
+        select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      if (others.count === 0) return false;
     } catch {
       // The server does not answer: it crashed or is being stopped. The next user starts it again.
       return true;
     }
-    if (others === 0) return false;
     if (Date.now() > giveUpAt) return true;
     await presence`select pg_sleep(0.05)`;
   }

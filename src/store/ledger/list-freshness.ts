@@ -1,6 +1,6 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { type AnySql, statement } from "../connection/sql.ts";
+import { type AnySql, oneRow, statement } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
 
 const LIST_FRESHNESS = statement<ListFreshness>("list_freshness", import.meta.url);
@@ -51,8 +51,8 @@ const READ_SINCE = (sql: AnySql, resource: Resource) => sql`
 
 /** The moment since which every record of a list was read at least once. Null when that never was. */
 export async function findReadSince(sql: AnySql, resource: Resource): Promise<string | null> {
-  const [row] = await sql<{ since: string | null }[]>`select (${READ_SINCE(sql, resource)}) as since`;
-  return row?.since ?? null;
+  const read = sql<{ since: string | null }[]>`select (${READ_SINCE(sql, resource)}) as since`;
+  return (await oneRow(read)).since;
 }
 
 /** The service shows other dates for most builds, since the run that first met one. Not all of them were read since. */

@@ -4,6 +4,7 @@ import { connect } from "../connection/connect.ts";
 import {
   type AnySql,
   abortable,
+  oneRow,
   runText,
   type Sql,
   statement,
@@ -248,8 +249,7 @@ export interface ServerFacts {
 
 /** Facts about server and role. Throws StoreError unless it is Postgres 15 or newer with UTF-8. */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
-  const [server] = await withStoreErrors("connect to the database", () => SERVER_FACTS(sql));
-  if (server === undefined) throw new Error("a select without a table gave no row");
+  const server = await withStoreErrors("connect to the database", () => oneRow(SERVER_FACTS(sql)));
   if (server.number < OLDEST_SERVER * 10_000) {
     throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {
       hint: `docmirror needs Postgres ${OLDEST_SERVER} or newer`,
