@@ -108,19 +108,9 @@ export function describeDatabase(url: string): string {
 }
 
 /**
- * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is, and
+ * The same URL with these parameters of libpq where it has none of its own. A URL that cannot be read stays as it is, and
  * is reported when a connection is opened. Never throws.
  */
-export function withPassword(url: string, password: string): string {
-  const match = URL_FORM.exec(url.trim());
-  if (!match || hasPassword(url)) return url;
-  const [, scheme, credentials = "", authority = "", path = "", query] = match;
-  const user = credentials.split(":", 1)[0];
-  const rest = query === undefined ? "" : `?${query}`;
-  return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
-}
-
-/** The same URL with these parameters of libpq where it has none of its own. A URL that cannot be read stays as it is. Never throws. */
 export function withDefaults(
   url: string,
   defaults: readonly (readonly [name: string, value: string])[],
@@ -135,15 +125,6 @@ export function withDefaults(
   if (missing.length === 0) return url;
   const added = missing.map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `${given}${given.includes("?") ? "&" : "?"}${added.join("&")}`;
-}
-
-/** True where the URL contains a password. Never throws. */
-export function hasPassword(url: string): boolean {
-  try {
-    return parseDatabaseUrl(url).password !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {

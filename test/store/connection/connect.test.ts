@@ -14,7 +14,7 @@ import {
   replaceDatabase,
   withSql,
 } from "../../../src/store/connection/connect.ts";
-import { parseDatabaseUrl, withPassword } from "../../../src/store/connection/database-url.ts";
+import { parseDatabaseUrl, withDefaults } from "../../../src/store/connection/database-url.ts";
 import { scramPassword } from "../../../src/store/connection/scram-password.ts";
 import { measureServerClock } from "../../../src/store/connection/server-clock.ts";
 import { type Sql, type TransactionSql, withTransaction } from "../../../src/store/connection/sql.ts";
@@ -130,7 +130,7 @@ describe("parseDatabaseUrl", () => {
   });
 });
 
-describe("withPassword", () => {
+describe("a password as a default", () => {
   const password = ` it's "50%" @:/?#[]&=+ ü€😀 `;
 
   test.each([
@@ -141,7 +141,10 @@ describe("withPassword", () => {
     "postgres:///m?user=me&password=",
     "postgres://[::1]",
   ])("%s gets it, and nothing else in it changes", (url) => {
-    expect(parseDatabaseUrl(withPassword(url, password))).toEqual({ ...parseDatabaseUrl(url), password });
+    expect(parseDatabaseUrl(withDefaults(url, [["password", password]]))).toEqual({
+      ...parseDatabaseUrl(url),
+      password,
+    });
   });
 
   test.each([
@@ -149,7 +152,7 @@ describe("withPassword", () => {
     "postgres://me@db.example/m?password=other",
     "no address",
   ])("%s stays as it is", (url) => {
-    expect(withPassword(url, password)).toBe(url);
+    expect(withDefaults(url, [["password", password]])).toBe(url);
   });
 });
 
@@ -515,7 +518,7 @@ test("any password opens a server that keeps it by SCRAM", { tags: ["long"] }, a
       const [quoted] = await sql<{ text: string }[]>`select quote_literal(${password}) as text`;
       await sql.unsafe(`alter role ${role} password ${quoted?.text}`);
       const { href } = Object.assign(new URL(database.url), { username: role, password: "" });
-      const url = withPassword(href, await scramPassword(password));
+      const url = withDefaults(href, [["password", await scramPassword(password)]]);
       await withTestSql(url, (own) => own`select`).catch((error: unknown) =>
         refused.push(`${JSON.stringify(password)}: ${error}`),
       );
