@@ -57,19 +57,12 @@ type NextRun = { job: CommandLabel; cron: string; timezone: string; due_at: stri
 
 type Crons = Pick<StatusSettings, `${CommandLabel}Cron` | "timezone">;
 
-/** The cron lines of a worker with these settings. */
-export function scheduleOf(crons: Crons): [CommandLabel, cron: string][] {
-  return COMMAND_LABELS.flatMap((job) => {
-    const cron = crons[`${job}Cron`];
-    return cron === null ? [] : [[job, cron]];
-  });
-}
-
 /** Says when each job of a worker with these settings is due next. */
 export function createNextRuns(crons: Crons): (now: Date) => NextRun[] {
   const { timezone } = crons;
-  const jobs = scheduleOf(crons).map(([job, cron]) => {
-    return { job, cron, findNext: createFindNext(cron, timezone) };
+  const jobs = COMMAND_LABELS.flatMap((job) => {
+    const cron = crons[`${job}Cron`];
+    return cron === null ? [] : [{ job, cron, findNext: createFindNext(cron, timezone) }];
   });
   return (now) =>
     jobs.map(({ findNext, ...job }) => ({ ...job, timezone, due_at: findNext(now)?.toISOString() ?? null }));
