@@ -10,6 +10,7 @@ import { isJsonObject } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
 import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
+import type { Look } from "../output/output.ts";
 import { type FoundHits, renderHits } from "./render-hits.ts";
 import { showValue } from "./render-reply.ts";
 
@@ -75,10 +76,7 @@ export function planSearch({ what, q, project }: Search, flags: SearchFlags) {
   const planned = (path: string, describe: (value: unknown, url: string) => FoundHits) => ({
     path,
     missing,
-    read(value: unknown, url: string) {
-      const found = describe(value, url);
-      return (out: Parameters<typeof renderHits>[1]) => renderHits(found, out);
-    },
+    render: (value: unknown, url: string, look: Look) => renderHits(describe(value, url), look),
   });
   if (what === "docs") {
     refuse(flags, "page", "--page is for files: the doc search gives its best hits at once");
