@@ -38,7 +38,7 @@ import { VALUE_TYPES } from "./driver/value-types.ts";
 import { createLookout } from "./lookout.ts";
 import { runText, type Sql, type TransactionSql } from "./sql.ts";
 
-export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
+export { describeDatabase, nameInstance } from "./database-url.ts";
 
 const RETIRED_END_SECONDS = 5;
 const SILENT_MS = 10_000;

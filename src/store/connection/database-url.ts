@@ -32,19 +32,7 @@ const DEFAULT_PORT = 5432;
 /** Ours alone: it never reaches the server as a setting. */
 const INSTANCE = "docmirror_instance";
 
-const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
-
-/** The same URL with another database. Throws ConfigError. */
-export function replaceDatabase(url: string, name: string): string {
-  const match = URL_FORM.exec(url.trim());
-  if (!match) throw notAnAddress();
-  const [, scheme, credentials, authority = "", , query] = match;
-  const params = new URLSearchParams(query);
-  params.delete("dbname");
-  const who = credentials === undefined ? "" : `${credentials}@`;
-  const rest = params.size === 0 ? "" : `?${params.toString()}`;
-  return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
-}
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
 /** The same URL for one process: its name ends each application name, so that the server knows its sessions from others. */
 export function nameInstance(url: string, instance: string): string {
@@ -59,7 +47,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   // A URL with several hosts is not a valid URL, so the authority is cut out and read here.
   const match = URL_FORM.exec(text.trim());
   if (!match) throw notAnAddress();
-  const [, , credentials, authority = "", path = "", query = ""] = match;
+  const [, credentials, authority = "", path = "", query = ""] = match;
   const params = new URLSearchParams(query);
   // A U+0000 ends a text on the wire: the rest would be lost or misread.
   if (/%00|\0/.test(text)) throw notAnAddress();
@@ -117,7 +105,7 @@ export function withDefaults(
 ): string {
   const match = URL_FORM.exec(url.trim());
   if (!match) return url;
-  const [given, , credentials = "", , path = "", query = ""] = match;
+  const [given, credentials = "", , path = "", query = ""] = match;
   const [user, password] = credentials.split(/:(.*)/s);
   const params = new URLSearchParams(query);
   const parts: Record<string, string | undefined> = { user, password, dbname: path.slice(1) };

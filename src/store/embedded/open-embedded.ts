@@ -3,7 +3,7 @@ import { access, chmod, chown, constants, readdir, stat } from "node:fs/promises
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
-import { connect, replaceDatabase, withSql } from "../connection/connect.ts";
+import { connect, withSql } from "../connection/connect.ts";
 import { describeDatabase } from "../connection/database-url.ts";
 import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
@@ -153,7 +153,8 @@ async function openPresence(url: string): Promise<Sql> {
       if (sqlstateOf(error) !== "3D000") throw error;
     }
     const create = (sql: Sql) => sql`create database ${sql(DATABASE)}`;
-    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, create);
+    const maintenanceUrl = Object.assign(new URL(url), { pathname: "/postgres" }).href;
+    await withSql(maintenanceUrl, { applicationName: "docmirror", max: 1 }, create);
     const second = open();
     await second`select 1`;
     return second;

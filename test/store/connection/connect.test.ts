@@ -11,7 +11,6 @@ import {
   nameInstance,
   renewConnections,
   renewOtherConnections,
-  replaceDatabase,
   withSql,
 } from "../../../src/store/connection/connect.ts";
 import { parseDatabaseUrl, withDefaults } from "../../../src/store/connection/database-url.ts";
@@ -165,17 +164,6 @@ describe("describeDatabase", () => {
     ["postgres:secret", "postgres://(not readable)"],
   ])("%s", (url, text) => {
     expect(describeDatabase(url)).toBe(text);
-  });
-});
-
-describe("replaceDatabase", () => {
-  test.each([
-    ["postgres://me:p%40@h:1/m", "postgres://me:p%40@h:1/other"],
-    ["postgres://h", "postgres://h/other"],
-    ["postgres://me@/m?host=/run&port=1", "postgres://me@/other?host=%2Frun&port=1"],
-    ["postgres://a,b:2/m?dbname=x", "postgres://a,b:2/other"],
-  ])("%s", (url, changed) => {
-    expect(replaceDatabase(url, "other")).toBe(changed);
   });
 });
 
