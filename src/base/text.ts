@@ -45,6 +45,13 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 /** Bytes as people read them, such as `280.1 MB`: of 10^6 bytes. */
 export const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
+/** A moment as people read it, without fractions of its second; empty for null. */
+export const toSecond = (moment: string | null): string =>
+  (moment ?? "")
+    .replace(/\.\d+/, "")
+    .replace("T", " ")
+    .replace(/\+00(:00)?$/, "Z");
+
 /** The whole of a count, as a sentence begins: `All 1,200 projects`, `The only project`. */
 export const allOf = (count: number, noun: string): string =>
   count === 1 ? `The only ${noun}` : `All ${counted(count, noun)}`;

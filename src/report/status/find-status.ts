@@ -5,7 +5,7 @@
 
 import { ageMs, isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
-import { counted } from "../../base/text.ts";
+import { counted, toSecond } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import {
   findHeld,
@@ -294,6 +294,5 @@ export function describeJob({ job, good_at, what, failed_at, error, failures }: 
   const age = ageMs(good_at, now);
   const good = `${Number.isFinite(age) ? `${formatSpan(age)} ago` : good_at}, ${what}`;
   if (failed_at === null) return `${job}: ${good}`;
-  const since = new Date(failed_at).toISOString().replace(/\.\d+/, "");
-  return `${job}: failed ${counted(failures, "time")} since ${since}: ${error}; ${good_at === null ? "none was good yet" : `the last good one: ${good}`}`;
+  return `${job}: failed ${counted(failures, "time")} since ${toSecond(failed_at)}: ${error}; ${good_at === null ? "none was good yet" : `the last good one: ${good}`}`;
 }

@@ -1,4 +1,5 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
+import { toSecond } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type AnySql, oneRow, statement } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
@@ -37,8 +38,6 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
     ageMs(list.startedAt, now) > ageMs(oldest.startedAt, now) ? list : oldest,
   );
   if (startedAt === null) return { resource, why: "was never read to its end" };
-  // People need no fractions of a second.
-  const toSecond = (moment: string | null) => (moment ?? "").replace(/\.\d+/, "").replace(/\+00$/, "Z");
   const why = isAhead(startedAt, now)
     ? `was last read at ${toSecond(startedAt)}, which is in the future: a clock is or was wrong`
     : `was last read to its end at ${toSecond(finishedAt)}`;
