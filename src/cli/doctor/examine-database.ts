@@ -24,6 +24,7 @@ import { describeUnsteady, findUnsteady } from "../../store/ledger/unsteady-fiel
 import {
   assertServerUsable,
   assertUsable,
+  isUnmade,
   migrationStatus,
   whatIsMissing,
 } from "../../store/migrate/migrate.ts";
@@ -217,8 +218,8 @@ async function checkRights(sql: Sql): Promise<Result> {
 /** Checks that the schema is the one of this program. The result is `none` where there is no schema yet. */
 async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
   const status = await migrationStatus(sql, readDefinitions());
+  if (isUnmade(status)) return none;
   const { state, migrations } = status;
-  if (state === "older" && migrations.every(({ appliedAt }) => appliedAt === null)) return none;
   if (state === "older" && isEmbedded) {
     return warning(
       whatIsMissing(status),

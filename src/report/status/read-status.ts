@@ -3,7 +3,12 @@ import { createDueTimes } from "../../base/due-times.ts";
 import { COMMAND_LABELS, type CommandLabel } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
-import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import {
+  isUnmade,
+  type MigrationStatus,
+  migrationStatus,
+  whatIsMissing,
+} from "../../store/migrate/migrate.ts";
 import { assertRowsShown } from "../../store/migrate/rights.ts";
 import { findStatus, type MirrorStatus } from "./find-status.ts";
 
@@ -34,10 +39,8 @@ export async function judgeSchema(
 ): Promise<{ schema: SchemaState; fault: string | null }> {
   const status = await migrationStatus(sql, definitions);
   await assertRowsShown(sql);
-  const { migrations, unknown, outdated } = status;
-  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
-  const isNone = unknown === 0 && missing === migrations.length;
-  const state = isNone ? "none" : status.state;
+  const { migrations, missing, unknown, outdated } = status;
+  const state = isUnmade(status) ? "none" : status.state;
   return {
     schema: { state, migrations: migrations.length, missing, unknown, outdated: outdated.length },
     fault: faultOf(state, status),
