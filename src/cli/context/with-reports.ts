@@ -6,8 +6,14 @@ import { asIso } from "../../report/read-answer.ts";
 import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { isRecoveryConflict, oneRow, repeatAfterConflict, type Sql } from "../../store/connection/sql.ts";
-import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
+import { oneRow, repeatAfterConflict, type Sql } from "../../store/connection/sql.ts";
+import {
+  isRecoveryConflict,
+  LOCK_NOT_HAD,
+  READ_ONLY,
+  sqlstateOf,
+  withStoreErrors,
+} from "../../store/connection/store-errors.ts";
 import { assertMirror } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
 import {

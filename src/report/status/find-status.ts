@@ -294,5 +294,6 @@ export function describeJob({ job, good_at, what, failed_at, error, failures }: 
   const age = ageMs(good_at, now);
   const good = `${Number.isFinite(age) ? `${formatSpan(age)} ago` : good_at}, ${what}`;
   if (failed_at === null) return `${job}: ${good}`;
-  return `${job}: failed ${counted(failures, "time")} since ${toSecond(failed_at)}: ${error}; ${good_at === null ? "none was good yet" : `the last good one: ${good}`}`;
+  const last = good_at === null ? "none was good yet" : `the last good one: ${good}`;
+  return `${job}: failed ${counted(failures, "time")} since ${toSecond(failed_at)}: ${error}; ${last}`;
 }

@@ -4,7 +4,7 @@ import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
-import { sqlstateOf } from "./store-errors.ts";
+import { isRecoveryConflict } from "./store-errors.ts";
 
 /** A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript Date. */
 export type Sql = postgres.Sql;
@@ -378,17 +378,6 @@ export async function withTransaction<T>(
     timer = undefined;
     isLost = true;
   }
-}
-
-/**
- * The answers of a standby that cancels a query because it holds up the changes to replay: a failed
- * serialization, or a deadlock with the replay. A read-only transaction gets neither for another reason.
- */
-const CONFLICTS: readonly (string | undefined)[] = ["40001", "40P01"];
-
-/** True where a standby cancelled this read, so that the same read may succeed now. */
-export function isRecoveryConflict(error: unknown): boolean {
-  return CONFLICTS.includes(sqlstateOf(error));
 }
 
 /**

@@ -259,7 +259,7 @@ describe("status", () => {
     await database.sql`
       update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3 where job = 'export'`;
     const good = "backup: 2 h 0 min ago, /backups/a.backup";
-    const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
+    const full = "failed 3 times since 2026-11-03 02:17:00Z: the disk is full (ENOSPC)";
     expect(await lines()).toEqual([
       good,
       `export: ${full}; none was good yet`,
