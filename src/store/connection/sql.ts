@@ -4,6 +4,7 @@ import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
+import { intercept } from "./intercept.ts";
 import { isRecoveryConflict } from "./store-errors.ts";
 
 /** A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript Date. */
@@ -327,28 +328,17 @@ export async function withTransaction<T>(
     if (isLost) throw new Error("the connection of this transaction was lost");
   }
 
-  const follow = <R>(returned: R): R => statements?.follow(returned) ?? returned;
+  function through<R>(make: () => R): R {
+    assertConnected();
+    const made = make();
+    return statements?.follow(made) ?? made;
+  }
 
   function guard(tx: TransactionSql): TransactionSql {
-    return new Proxy(tx, {
-      apply(target, self, args) {
+    return intercept(tx, () => tx, through, {
+      savepoint(body: (savepoint: TransactionSql) => Promise<unknown>) {
         assertConnected();
-        return follow(Reflect.apply(target, self, args));
-      },
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name === "savepoint") {
-          return (body: (savepoint: TransactionSql) => Promise<unknown>) => {
-            assertConnected();
-            return target.savepoint((savepoint) => hold(savepoint, body));
-          };
-        }
-        // The only other way to a statement (`composed`).
-        if (name !== "unsafe" || typeof value !== "function") return value;
-        return (...args: unknown[]) => {
-          assertConnected();
-          return follow(Reflect.apply(value, target, args));
-        };
+        return tx.savepoint((savepoint) => hold(savepoint, body));
       },
     });
   }
