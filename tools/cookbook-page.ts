@@ -1,5 +1,5 @@
-import { type AnswerWriter, createAnswerWriter } from "../src/cli/output/answer-writer.ts";
-import { withSnapshot } from "../src/report/read-answer.ts";
+import { printAnswer } from "../src/cli/output/answer-writer.ts";
+import { type AnswerRow, withSnapshot } from "../src/report/read-answer.ts";
 import { readStatement } from "../src/report/read-statement.ts";
 import { withSql } from "../src/store/connection/connect.ts";
 import type { Sql } from "../src/store/connection/sql.ts";
@@ -44,12 +44,13 @@ async function answerOf(sql: Sql, text: string): Promise<string> {
     json: async () => {},
   };
   await withSnapshot(sql, async (tx) => {
-    let writer: AnswerWriter | undefined;
-    for await (const { columns, rows } of readStatement(tx, text)) {
-      writer ??= createAnswerWriter("table", { columns, facts: {} }, out);
-      await writer.write(rows);
+    const all: AnswerRow[] = [];
+    let columns: readonly string[] = [];
+    for await (const batch of readStatement(tx, text)) {
+      ({ columns } = batch);
+      all.push(...batch.rows);
     }
-    await writer?.end();
+    await printAnswer([all], { format: "table", columns, facts: {} }, out);
   });
   return printed;
 }

@@ -1,8 +1,8 @@
 /** Writes docs/cookbook.md, with the answers of a demo that it runs, in half a minute. */
 import { writeFileSync } from "node:fs";
-import { replaceDatabase } from "../src/store/connection/connect.ts";
 import { startDatabaseServer } from "../test/support/database-server.ts";
 import { fillDemoMirror } from "../test/support/demo-mirror.ts";
+import { replaceDatabase } from "../test/support/replace-database.ts";
 import { cookbookPage, DEMO_STARTS } from "./cookbook-page.ts";
 
 const { adminUrl, template, stop } = await startDatabaseServer(process.env.TEST_DATABASE_URL);

@@ -1,7 +1,8 @@
 /** Writes what is made from the dictionary of the reports. The types of columns are those of a migrated database. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { replaceDatabase, withSql } from "../src/store/connection/connect.ts";
+import { withSql } from "../src/store/connection/connect.ts";
 import { startDatabaseServer } from "../test/support/database-server.ts";
+import { replaceDatabase } from "../test/support/replace-database.ts";
 import { dbtModels, dbtSources } from "./dbt-sources.ts";
 import { dictionaryPage, questionsTable } from "./dictionary-page.ts";
 import { supersetFiles } from "./superset-datasets.ts";

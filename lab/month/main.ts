@@ -7,8 +7,9 @@
  * an empty list leaves that part out. With UPDATE_DOCS=1 the tables go into their pages. Exits 1 when anything that is recorded is not true.
  */
 import { parseArgs } from "node:util";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { startDatabaseServer } from "../../test/support/database-server.ts";
+import { replaceDatabase } from "../../test/support/replace-database.ts";
 import { CADENCES, playCadence, renderCadences } from "./cadences.ts";
 import { writeTable } from "./doc-table.ts";
 import { CROWDS, measureCrowd, renderCrowds } from "./open-builds.ts";

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import {
   type Firing,
   findFirings,
@@ -23,6 +23,7 @@ import {
 } from "../../test/support/alert-firings.ts";
 import { startDatabaseServer } from "../../test/support/database-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
+import { replaceDatabase } from "../../test/support/replace-database.ts";
 import { createWorld } from "../../test/support/simulation.ts";
 import { syncOnce } from "../../test/support/sync.ts";
 import { judgeMemory } from "../judge/memory.ts";

@@ -5,10 +5,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { type Pooler, startPooler } from "../../test/support/pgbouncer.ts";
 import { PLANTED_SECRET } from "../../test/support/planted-secret.ts";
+import { replaceDatabase } from "../../test/support/replace-database.ts";
 import { createSystemPostgres, type SystemServer } from "../../test/support/system-postgres.ts";
 
 const ROLE = "mirror";

@@ -48,6 +48,13 @@ export function sized(bytes: number): string {
   return isLarge ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
+/** A moment as people read it, without fractions of its second; empty for null. */
+export const toSecond = (moment: string | null): string =>
+  (moment ?? "")
+    .replace(/\.\d+/, "")
+    .replace("T", " ")
+    .replace(/\+00(:00)?$/, "Z");
+
 /** The whole of a count, as a sentence begins: `All 1,200 projects`, `The only project`. */
 export const allOf = (count: number, noun: string): string =>
   count === 1 ? `The only ${noun}` : `All ${counted(count, noun)}`;

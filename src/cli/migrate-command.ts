@@ -120,7 +120,7 @@ const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 
 async function printStatus({ url, describe }: OpenDatabase, { out, print }: CommandContext): Promise<void> {
   const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
-  const { temporaryGrant: _, ...document } = status;
+  const { temporaryGrant: _, missing: _counted, ...document } = status;
   await print({ database: describe, ...document }, () => statusText(status, describe, out));
 }
 
@@ -130,8 +130,7 @@ function statusText(status: Awaited<ReturnType<typeof migrationStatus>>, describ
   });
   const table = renderTable({ head: ["migration", "applied", "additive"], rows }, out);
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
-  const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
-  const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";
+  const lacking = status.state === "older" && status.missing === 0 ? `; ${whatIsMissing(status)}` : "";
   const use = status.usable ? "; this program may use it" : "; upgrade docmirror to use it";
   const usable = status.state === "newer" ? use : "";
   const state = `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`;

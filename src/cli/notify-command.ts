@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Option } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT, TRUST_AUTHORITY, UpstreamError } from "../base/errors.ts";
+import { toSecond } from "../base/text.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
@@ -186,8 +187,4 @@ function render(outbox: Outbox, { config, out }: CommandContext): string {
       : `sent to ${webhookUrl.origin}\n`) +
     (given_up > 0 ? "`docmirror notify --retry` sends those that were given up again\n" : "")
   );
-}
-
-function toSecond(moment: string | null): string {
-  return (moment ?? "").replace(/\.\d+/, "");
 }

@@ -7,15 +7,14 @@ import { DICTIONARY, RELATIONS, type Relation, readsExpensive } from "../report/
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import { findSpanEnd } from "../report/span-end.ts";
-import { repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
+import { oneRow, repeatAfterConflict, type Sql, type TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import {
   addFormatOptions,
-  createAnswerWriter,
   type Format,
   MOST_TABLE_ROWS,
-  printRows,
+  printAnswer,
   readFormat,
 } from "./output/answer-writer.ts";
 import { breakLines, type Output, textColumns } from "./output/output.ts";
@@ -154,10 +153,10 @@ async function print(
   const { columns } = question;
   // The rows of freshness have both.
   const time = tx(relation !== "freshness" && readsExpensive(relation) ? EXPENSIVE_TIME : "refreshed_at");
-  const [computed] = await tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`;
-  const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
-  const writer = createAnswerWriter(format, { columns, facts, hasBom, answer }, out);
-  const { printed, hasMore } = await printRows(readAnswer(tx, question, { signal }), writer, shown);
+  const { at } = await oneRow(tx<{ at: string | null }[]>`select max(${time}) as at from report.freshness`);
+  const facts = { report: relation, refreshed_at: at && asIso(at) };
+  const wanted = { format, columns, facts, hasBom, answer, most: shown };
+  const { printed, hasMore } = await printAnswer(readAnswer(tx, question, { signal }), wanted, out);
   if (out.isTty && format === "table" && answer !== undefined && printed > 0)
     log.info({ relation, columns: columns.length }, "some columns are left out; --wide shows all");
   if (printed === 0) log.info({ relation }, "the relation has no such rows");
@@ -185,8 +184,6 @@ async function listReports(out: Output, format: Format, filters: AnswerFilters):
     }
     return EXIT.done;
   }
-  const writer = createAnswerWriter(format, { columns: ["report", "answers", "filters"], facts: {} }, out);
-  await writer.write(rows);
-  await writer.end();
+  await printAnswer([rows], { format, columns: ["report", "answers", "filters"], facts: {} }, out);
   return EXIT.done;
 }

@@ -1,6 +1,6 @@
 import { systemClock } from "../base/clock.ts";
 import { decimal, type Parse, zone } from "../base/config/setting.ts";
-import { ConfigError, toListenError } from "../base/errors.ts";
+import { toListenError } from "../base/errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";
@@ -61,13 +61,15 @@ export const command: CommandDeclaration<Options> = {
         parsedBy(decimal(0, 1e6)),
       )
       .option("--host <address>", "where to listen; 0.0.0.0 lets other machines in [default 127.0.0.1]")
-      .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
+      .option(
+        "--time-zone <zone>",
+        "the zone of all dates on the wire, an IANA name [default Etc/UTC]",
+        parsedBy(zone),
+      )
       .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000)),
   run: async ({ log, signal, print }, { options }) => {
     const { host = "127.0.0.1", port = 0, start, speed = 1, latencyMs = 0, json, ...worldOptions } = options;
-    const { timeZone = "Etc/UTC" } = worldOptions;
-    assertZone(timeZone);
-    const world = createWorld({ ...worldOptions, timeZone, startAt: start ?? systemClock.now() });
+    const world = createWorld({ ...worldOptions, startAt: start ?? systemClock.now() });
     // A mirror of it is fresh, as one of a real service is, however long the making of the world took.
     if (start === undefined) world.advanceTo(systemClock.now());
     const listening = { world, host, port, speed, latencyMs };
@@ -84,11 +86,3 @@ export const command: CommandDeclaration<Options> = {
     }
   },
 };
-
-function assertZone(text: string): void {
-  const parsed = zone(text);
-  if ("value" in parsed) return;
-  throw new ConfigError(`--time-zone: "${text}" ${parsed.fault}`, {
-    hint: "see `docmirror simulate --help`",
-  });
-}

@@ -8,10 +8,9 @@ import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import {
   addFormatOptions,
-  createAnswerWriter,
   type Format,
   MOST_TABLE_ROWS,
-  printRows,
+  printAnswer,
   readFormat,
 } from "./output/answer-writer.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
@@ -91,8 +90,7 @@ async function print(
     yield first.value.rows;
     for await (const batch of batches) yield batch.rows;
   })();
-  const writer = createAnswerWriter(format, { columns, facts: {}, hasBom }, out);
   const most = format === "table" ? MOST_TABLE_ROWS : Number.POSITIVE_INFINITY;
-  const { printed, hasMore } = await printRows(rows, writer, most);
+  const { printed, hasMore } = await printAnswer(rows, { format, columns, facts: {}, hasBom, most }, out);
   if (hasMore) log.info({ shown: printed }, "only the first rows are shown; --format csv shows all");
 }

@@ -1,6 +1,6 @@
 import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
-import { counted, grouped } from "../base/text.ts";
+import { counted, grouped, toSecond } from "../base/text.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { describeHeld } from "../mirror/lists/missing-records.ts";
 import { readDefinitions } from "../report/definitions.ts";
@@ -201,11 +201,6 @@ function describeUndecided({ undecided_records }: StatusDocument): string[] {
   const records = first.map(({ resource, id }) => `${resource} ${id}`).join(", ");
   const more = count > first.length ? ` and ${count - first.length} more` : "";
   return [`kept, because their lists do not show them and their details decide nothing: ${records}${more}`];
-}
-
-/** A moment without fractions of its second; `--json` has them. */
-function toSecond(moment: string | null): string {
-  return (moment ?? "").replace(/\.\d+/, "").replace("T", " ");
 }
 
 /** A run that is under way has not counted them yet. */

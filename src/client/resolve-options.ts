@@ -8,13 +8,14 @@ import type { Wording } from "../mirror/api/upstream-errors.ts";
 import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
 import { wrongOption } from "./endpoint-path.ts";
 
+const { ratePerSecond, concurrency, timeoutMs, retries } = SERVICE_SETTINGS;
 /** The options that are numbers. Each but the last is read as the setting of its name. */
 const NUMBERS = {
-  ratePerSecond: SERVICE_SETTINGS.ratePerSecond.parse,
-  concurrency: SERVICE_SETTINGS.concurrency.parse,
-  timeoutMs: SERVICE_SETTINGS.timeoutMs.parse,
-  retries: SERVICE_SETTINGS.retries.parse,
-  maxBodyBytes: whole(1, 511 * 1024 * 1024),
+  ratePerSecond,
+  concurrency,
+  timeoutMs,
+  retries,
+  maxBodyBytes: { parse: whole(1, 511 * 1024 * 1024) },
 } as const;
 type NumberName = keyof typeof NUMBERS;
 const NAMES = Object.keys(NUMBERS) as NumberName[];
@@ -73,7 +74,7 @@ function assertNoFaults(what: string, faults: readonly string[]): void {
 function numberFaults(options: Partial<Record<NumberName, number | undefined>>): string[] {
   return NAMES.flatMap((name) => {
     const given = options[name];
-    const parsed = NUMBERS[name](String(given));
+    const parsed = NUMBERS[name].parse(String(given));
     return given === undefined || "value" in parsed ? [] : [`${name}: ${given} ${parsed.fault}`];
   });
 }

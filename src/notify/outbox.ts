@@ -12,7 +12,7 @@
  */
 import type { NoticeType } from "../base/config/setting.ts";
 import type { Logger } from "../base/log.ts";
-import { type Sql, statement } from "../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import type { Message, Receiver, ReceiverAnswer } from "./receiver.ts";
 
@@ -88,8 +88,7 @@ async function clearOutbox(sql: Sql): Promise<number> {
 
 /** Lets notices that were given up or wait be tried now, but none that is being sent. Gives how many were given up. */
 export async function retryNotices(sql: Sql): Promise<number> {
-  const [row] = await RETRY_NOTICES(sql, { underWay: UNDER_WAY });
-  return row?.givenUp ?? 0;
+  return (await oneRow(RETRY_NOTICES(sql, { underWay: UNDER_WAY }))).givenUp;
 }
 
 /** A notice as `docmirror notify` shows it. */
@@ -116,12 +115,13 @@ export interface Outbox {
 
 /** The notices that wait, and those that ended last; at most `limit` of each. */
 export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
-  const [counts] = await sql<Omit<Outbox, "notices">[]>`
-    select count(*) filter (where delivered_at is null and given_up_at is null)::int as waiting,
-      count(delivered_at)::int as delivered, count(given_up_at)::int as given_up
-    from sync.notices`;
-  const notices = await LIST_NOTICES(sql, { limit });
-  return { ...(counts ?? { waiting: 0, delivered: 0, given_up: 0 }), notices: [...notices] };
+  const counts = await oneRow(
+    sql<Omit<Outbox, "notices">[]>`
+      select count(*) filter (where delivered_at is null and given_up_at is null)::int as waiting,
+        count(delivered_at)::int as delivered, count(given_up_at)::int as given_up
+      from sync.notices`,
+  );
+  return { ...counts, notices: [...(await LIST_NOTICES(sql, { limit }))] };
 }
 
 const MOST_SENT = 100;
@@ -182,9 +182,11 @@ export async function deliverNotices(options: DeliverOptions): Promise<Delivered
     }
     const hint = "`docmirror notify --retry` lets them be tried again";
     if (givenUp > 0) log.error({ notices: givenUp, error: counts.error, hint }, "gave up notices");
-    const [owed] = await sql<{ waiting: number }[]>`
-      select count(*)::int as waiting from sync.notices where delivered_at is null and given_up_at is null and tries > 0`;
-    return { ...counts, waiting: owed?.waiting ?? 0 };
+    const owed = await oneRow(
+      sql<{ waiting: number }[]>`
+        select count(*)::int as waiting from sync.notices where delivered_at is null and given_up_at is null and tries > 0`,
+    );
+    return { ...counts, ...owed };
   });
 }
 

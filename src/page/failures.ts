@@ -1,6 +1,5 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
-import { isRecoveryConflict } from "../store/connection/sql.ts";
-import { sqlstateOf } from "../store/connection/store-errors.ts";
+import { isRecoveryConflict, sqlstateOf } from "../store/connection/store-errors.ts";
 import { BusyError } from "./cache/gate.ts";
 import { renderBlock } from "./parts/block.ts";
 import { type Draft, faultNotice } from "./parts/document.ts";

@@ -70,7 +70,7 @@ describe("wrong input", () => {
     [["get", "--schema"], "--schema takes a resource"],
     [["get"], "DOCMIRROR_BASE_URL is not set"],
     [["simulate", "--users", "x"], "docmirror: --users x: it is not a whole number"],
-    [["simulate", "--time-zone", "Mars"], '--time-zone: "Mars" is not the IANA name'],
+    [["simulate", "--time-zone", "Mars"], "--time-zone Mars: it is not the IANA name"],
     [["migrate", "--status", "--dry-run"], "cannot be used with option"],
     [["config", "--timezone", "Mars", "--rate", "x"], "2 settings cannot be used"],
   ])("%j exits 2 and says what to do", async (args, message) => {

@@ -91,7 +91,7 @@ describe("notify", () => {
     expect(list.code).toBe(0);
     expect(list.stdout).toMatch(/^state +noted +tries +next try or end +notice +error$/m);
     expect(list.stdout).toMatch(/^waiting .* 0 .*The full sync \(run 2\) failed$/m);
-    expect(list.stdout).toMatch(/^given up +2026-01-02 00:00:00\+00 +9 .*failed +no answer within 15 s$/m);
+    expect(list.stdout).toMatch(/^given up +2026-01-02 00:00:00Z +9 .*failed +no answer within 15 s$/m);
     expect(list.stdout).toContain("1 waiting, 0 delivered and 1 given up in the last 30 days");
     expect(list.stdout).toContain(`sent to ${receiver.url.origin}\n`);
 

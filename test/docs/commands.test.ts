@@ -7,7 +7,6 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../src/resources/resources.ts";
-import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { type RunningCli, runCli, startCli } from "../support/cli.ts";
@@ -15,6 +14,7 @@ import { createTestDatabase, type TestDatabase, withTestSql } from "../support/d
 import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { SMALL } from "../support/quick-world.ts";
+import { replaceDatabase } from "../support/replace-database.ts";
 import { createWorld, type Simulation, startSimulation, type World } from "../support/simulation.ts";
 import * as system from "../support/system-postgres.ts";
 import { startWebhookReceiver, WEBHOOK_SECRET, type WebhookReceiver } from "../support/webhook-receiver.ts";

@@ -7,11 +7,12 @@ import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
 import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
-import { describeDatabase, replaceDatabase } from "../../src/store/connection/connect.ts";
+import { describeDatabase } from "../../src/store/connection/connect.ts";
 import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
 import { STRUCTURE, withTestSql } from "./database.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
+import { replaceDatabase } from "./replace-database.ts";
 
 /**
  * What every test worker is told. `template` is a migrated database that new ones are copied from, and `strategy` the end of `create

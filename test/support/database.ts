@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { BUILD_STATES, isFinalStage } from "../../src/resources/build-states.ts";
-import { connect, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { endConnections, KEPT } from "./connections.ts";
+import { replaceDatabase } from "./replace-database.ts";
 
 const AS_TEST = { applicationName: "docmirror test", max: 1 };
 

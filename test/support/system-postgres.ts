@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { isRecoveryConflict } from "../../src/store/connection/sql.ts";
+import { isRecoveryConflict } from "../../src/store/connection/store-errors.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { freePort } from "./free-port.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";

@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
-import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { freePort } from "../../../test/support/free-port.ts";
+import { replaceDatabase } from "../../../test/support/replace-database.ts";
 import { createSystemPostgres, POSTGRES_BIN } from "../../../test/support/system-postgres.ts";
 import { treeCpu } from "./process-figures.ts";
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { DOCUMENTED_STATES, stateWord } from "../../resources/build-states.ts";
-import { isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
+import { isResource, RESOURCES } from "../../resources/resources.ts";
 import { readHostName } from "./addresses.ts";
 
 /**
@@ -173,26 +173,42 @@ export const host: Parse<string> = (text) => {
     : { fault: "is not a host name or address without scheme, port and path" };
 };
 
+/** A list, separated by commas. `read` gives undefined for an entry that is wrong, and `fault` says so. */
+const listOf =
+  <T>(read: (entry: string) => T | undefined, fault: (wrong: string) => string): Parse<readonly T[]> =>
+  (text) => {
+    const values: T[] = [];
+    for (const entry of text.split(",").map((one) => one.trim())) {
+      const value = read(entry);
+      if (value === undefined) return { fault: fault(entry) };
+      values.push(value);
+    }
+    return { value: values };
+  };
+
+const listOfTexts = (isOne: (entry: string) => boolean, fault: (wrong: string) => string) =>
+  listOf((entry) => (isOne(entry) ? entry : undefined), fault);
+
+const listOfWords = <const T extends string>(words: readonly T[]) =>
+  listOf(
+    (entry) => words.find((word) => word === entry),
+    (wrong) => `has ${JSON.stringify(wrong)}, which is none of ${words.join(", ")}`,
+  );
+
 /** Names of hosts without scheme and path. Ports are dropped. */
-export const hostNames: Parse<readonly string[]> = (text) => {
-  const names = text.split(",").map((name) => (name.includes("*") ? undefined : readHostName(name.trim())));
-  const isRead = (name: string | undefined): name is string => name !== undefined;
-  if (names.every(isRead)) return { value: names };
-  return { fault: "is not a list of host names, such as mirror.example.org,mirror.local" };
-};
+export const hostNames = listOf(
+  (name) => (name.includes("*") ? undefined : readHostName(name)),
+  () => "is not a list of host names, such as mirror.example.org,mirror.local",
+);
+
+const originList = listOfTexts(
+  (origin) => /^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).origin === origin,
+  () => "is neither * nor a list of origins, such as https://docs.example.org,http://localhost:3000",
+);
 
 /** Origins of web pages, as browsers write them: scheme, host, and a port that is not the usual one. */
-export const origins: Parse<"*" | readonly string[]> = (text) => {
-  if (text.trim() === "*") return { value: "*" };
-  const given = text.split(",").map((origin) => origin.trim());
-  const wrong = given.find(
-    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
-  );
-  if (wrong === undefined) return { value: given };
-  return {
-    fault: "is neither * nor a list of origins, such as https://docs.example.org,http://localhost:3000",
-  };
-};
+export const origins: Parse<"*" | readonly string[]> = (text) =>
+  text.trim() === "*" ? { value: "*" } : originList(text);
 
 /** An absolute path. It is not checked here: the code that opens the database makes the directory. */
 export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<string> {
@@ -231,52 +247,47 @@ export const webhookSecret: Parse<Buffer> = (text) => {
     : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
 };
 
-export const noticeTypes: Parse<readonly NoticeType[]> = (text) => {
-  const names = text.split(",").map((name) => name.trim());
-  const types = names.flatMap((name) => NOTICE_TYPES.find((type) => type === name) ?? []);
-  if (types.length === names.length) return { value: types };
-  const wrong = names.find((name) => !NOTICE_TYPES.some((type) => type === name)) ?? "";
-  return { fault: `has ${JSON.stringify(wrong)}, which is none of ${NOTICE_TYPES.join(", ")}` };
-};
+/** The types of notices that a webhook may get, as receivers see them (`docs/notices.md`). `test` is sent by hand alone. */
+export const NOTICE_TYPES = [
+  "run.ended",
+  "list.stale",
+  "schema.changed",
+  "project.broke",
+  "project.recovered",
+  "builds.quiet",
+  "builds.resumed",
+  "platform.trouble",
+  "job.failed",
+] as const;
 
-export const resources: Parse<readonly Resource[]> = (text) => {
-  const names = text.split(",").map((name) => name.trim());
-  const wrong = names.find((name) => !isResource(name));
-  if (wrong === undefined) return { value: names.filter(isResource) };
-  return { fault: `has ${JSON.stringify(wrong)}, which is none of ${RESOURCES.join(", ")}` };
-};
+export type NoticeType = (typeof NOTICE_TYPES)[number] | "test";
+
+export const noticeTypes = listOfWords(NOTICE_TYPES);
+
+export const resources = listOfWords(RESOURCES);
 
 /** Each as `stateWord` spells it. A documented state keeps its meaning. */
-export const finalStates: Parse<readonly string[]> = (text) => {
-  const states = text.split(",").map(stateWord);
-  const odd = states.find(
-    (state) => state === "" || state.length > 100 || DOCUMENTED_STATES.includes(state as never),
-  );
-  return odd === undefined
-    ? { value: states }
-    : {
-        fault: `has ${JSON.stringify(odd)}: name states beside ${DOCUMENTED_STATES.join(", ")}, such as expired,superseded`,
-      };
-};
+export const finalStates = listOf(
+  (entry) => {
+    const state = stateWord(entry);
+    const isOne = state !== "" && state.length <= 100 && !DOCUMENTED_STATES.includes(state as never);
+    return isOne ? state : undefined;
+  },
+  (wrong) =>
+    `has ${JSON.stringify(stateWord(wrong))}: name states beside ${DOCUMENTED_STATES.join(", ")}, such as expired,superseded`,
+);
 
 /** Fields of resources, as `build.output_url`. */
-export const fields: Parse<readonly string[]> = (text) => {
-  const names = text.split(",").map((name) => name.trim());
-  const wrong = names.find(
-    (name) => !/^[a-z]+\.[^\s,]{1,200}$/.test(name) || !isResource(name.split(".")[0] ?? ""),
-  );
-  return wrong === undefined
-    ? { value: names }
-    : { fault: `has ${JSON.stringify(wrong)}, which is no field of a resource, such as build.output_url` };
-};
+export const fields = listOfTexts(
+  (name) => /^[a-z]+\.[^\s,]{1,200}$/.test(name) && isResource(name.split(".")[0] ?? ""),
+  (wrong) => `has ${JSON.stringify(wrong)}, which is no field of a resource, such as build.output_url`,
+);
 
 /** Slugs, with `*` for any letters. */
-export const projectPatterns: Parse<readonly string[]> = (text) => {
-  const patterns = text.split(",").map((pattern) => pattern.trim());
-  return patterns.every((pattern) => /^[^\s,]{1,200}$/.test(pattern))
-    ? { value: patterns }
-    : { fault: "is not a list of slugs, such as docs-*,pip" };
-};
+export const projectPatterns = listOfTexts(
+  (pattern) => /^[^\s,]{1,200}$/.test(pattern),
+  () => "is not a list of slugs, such as docs-*,pip",
+);
 
 const anyWebUrl: Parse<URL> = (text) =>
   URL.canParse(text) && /^https?:\/\//i.test(text)
@@ -326,18 +337,3 @@ export function parseDuration(text: string): number | undefined {
   }
   return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : undefined;
 }
-
-/** The types of notices that a webhook may get, as receivers see them (`docs/notices.md`). `test` is sent by hand alone. */
-export const NOTICE_TYPES = [
-  "run.ended",
-  "list.stale",
-  "schema.changed",
-  "project.broke",
-  "project.recovered",
-  "builds.quiet",
-  "builds.resumed",
-  "platform.trouble",
-  "job.failed",
-] as const;
-
-export type NoticeType = (typeof NOTICE_TYPES)[number] | "test";

@@ -34,8 +34,11 @@ export function createMeters() {
   return meters;
 }
 
+/** When each job of this process is due next; null when its line is never due again. */
+type FindNextRuns = () => readonly { job: CommandLabel; due_at: string | null }[];
+
 function createScheduleMeter(registry: Registry) {
-  const schedules = new Map<CommandLabel, () => Date | null>();
+  let findNextRuns: FindNextRuns = () => [];
   new Gauge({
     name: "docmirror_next_run_timestamp_seconds",
     help: "When the schedule of this process is due next, in seconds since 1970.",
@@ -43,15 +46,16 @@ function createScheduleMeter(registry: Registry) {
     registers: [registry],
     collect() {
       this.reset();
-      for (const [command, next] of schedules) {
-        const at = next();
-        if (at !== null) this.set({ command }, at.getTime() / 1000);
+      for (const { job, due_at } of findNextRuns()) {
+        if (due_at !== null) this.set({ command: job }, Date.parse(due_at) / 1000);
       }
     },
   });
   return {
-    /** `next` is asked at each scrape; null when the line is never due again. */
-    watch: (command: CommandLabel, next: () => Date | null) => void schedules.set(command, next),
+    /** `find` is asked at each scrape. */
+    watch(find: FindNextRuns) {
+      findNextRuns = find;
+    },
   };
 }
 

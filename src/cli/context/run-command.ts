@@ -26,7 +26,7 @@ import {
 } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
-import { withDefaults, withPassword } from "../../store/connection/database-url.ts";
+import { withDefaults } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";
 import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
@@ -235,9 +235,9 @@ export async function closeInTime({ reason }: AbortSignal, close: () => Promise<
  */
 export async function completeUrls(config: Config, defaults = findLibpqDefaults()): Promise<Config> {
   const { databasePassword, databaseUrl, readUrl } = config;
-  const password = databasePassword === null ? null : await scramPassword(databasePassword);
-  const complete = (url: string) =>
-    withDefaults(password === null ? url : withPassword(url, password), defaults);
+  const own: typeof defaults =
+    databasePassword === null ? [] : [["password", await scramPassword(databasePassword)]];
+  const complete = (url: string) => withDefaults(withDefaults(url, own), defaults);
   return Object.freeze({
     ...config,
     databaseUrl: databaseUrl && complete(databaseUrl),

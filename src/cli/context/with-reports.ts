@@ -6,8 +6,14 @@ import { asIso } from "../../report/read-answer.ts";
 import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { isRecoveryConflict, repeatAfterConflict, type Sql } from "../../store/connection/sql.ts";
-import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
+import { oneRow, repeatAfterConflict, type Sql } from "../../store/connection/sql.ts";
+import {
+  isRecoveryConflict,
+  LOCK_NOT_HAD,
+  READ_ONLY,
+  sqlstateOf,
+  withStoreErrors,
+} from "../../store/connection/store-errors.ts";
 import { assertMirror } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
 import {
@@ -170,12 +176,13 @@ async function refreshIfBehind(
  * no mirror of this version.
  */
 async function findAnswerState(sql: Sql, settings: MirrorSettings, expensive: boolean) {
-  const [rights] = await withStoreErrors(
-    "read the rights of the role",
-    () => sql<{ mayLookBehind: boolean | null }[]>`
-      select has_schema_privilege(to_regnamespace('rollup')::oid, 'usage') as "mayLookBehind"`,
+  const { mayLookBehind } = await withStoreErrors("read the rights of the role", () =>
+    oneRow(
+      sql<{ mayLookBehind: boolean | null }[]>`
+        select has_schema_privilege(to_regnamespace('rollup')::oid, 'usage') as "mayLookBehind"`,
+    ),
   );
-  const isReaderAlone = rights?.mayLookBehind === false;
+  const isReaderAlone = mayLookBehind === false;
   if (!isReaderAlone) await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
   const behind = await withStoreErrors("read how old the answers are", async (): Promise<Behind> => {
     if (await (isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql))) return { what: "all" };
@@ -241,7 +248,9 @@ export async function refreshForReplica(
 
 /** When the answers were computed, as a text whose order is that of time; null where they never were. */
 async function findRefreshTime(sql: Sql): Promise<string | null> {
-  const [row] = await sql<{ at: string | null }[]>`
-    select to_char(max(refreshed_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as at from report.freshness`;
-  return row?.at ?? null;
+  const { at } = await oneRow(
+    sql<{ at: string | null }[]>`
+      select to_char(max(refreshed_at) at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US') as at from report.freshness`,
+  );
+  return at;
 }

@@ -1,5 +1,5 @@
 import { RESOURCES } from "../../resources/resources.ts";
-import { type Sql, statement } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
 import { type Look, paragraph, styled } from "../output/output.ts";
 import { type Cell, renderTable } from "../output/table.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
@@ -22,10 +22,12 @@ type DayRow = Record<"at_first" | "new" | "updated" | "deleted" | "restored" | "
 /** Reads from the mirror what the demo shows. `first` is the run that mirrored everything. */
 export async function findFindings(sql: Sql, first: { run_id: number; started_at: string }) {
   const firstRun = first.run_id ?? 0;
-  const [overall] = await sql<SuccessRate[]>`
-    select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
-      sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
-    from report.success_rate_by_type`;
+  const success = await oneRow(
+    sql<SuccessRate[]>`
+      select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
+        sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
+      from report.success_rate_by_type`,
+  );
   // The most states seen, then the narrowest bounds.
   const [best] = await sql<{ id: string }[]>`
     select build_id as id from mirror.build_transitions
@@ -35,7 +37,7 @@ export async function findFindings(sql: Sql, first: { run_id: number; started_at
     /** The id of the build that was followed most closely; null without builds. */
     best_watched: best?.id ?? null,
     day: await READ_DAY(sql, { resources: RESOURCES, firstAt: first.started_at, firstRun }),
-    success: overall ?? { builds: 0, finished: 0, succeeded: 0, success_rate: null },
+    success,
   };
 }
 

@@ -37,7 +37,7 @@ export async function checkSourceZone(sql: Sql, zone: string, now: Date): Promis
 function judge(judgement: ZoneJudgement, setting: string): Result {
   const { configured, best, days, builds, alike, against, offsets } = judgement;
   const range = days.length === 1 ? days[0] : `${days.length} days from ${days[0]} to ${days.at(-1)}`;
-  const seen = `${builds} ${builds === 1 ? "build" : "builds"} seen fresh on ${range}`;
+  const seen = `${counted(builds, "build")} seen fresh on ${range}`;
   if (best === null) {
     return warning(
       `no zone fits the dates of ${seen}`,
@@ -45,7 +45,7 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
     );
   }
   if (best.zone !== configured.zone) {
-    const fitting = alike > 0 ? `${best.zone} and ${alike} other zone${alike === 1 ? "" : "s"}` : best.zone;
+    const fitting = alike > 0 ? `${best.zone} and ${counted(alike, "other zone")}` : best.zone;
     const finding =
       `${setting} does not fit: the dates of ${seen} match clocks at ${inHours(offsets.best)}, ` +
       `but the zone is at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${counted(days.length, "day")}, ` +
@@ -57,7 +57,7 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
   const odd = days.length - configured.days;
   const because = "perhaps because the service changed its zone or its clock";
   const rest = odd > 0 ? `; it did not fit on ${counted(odd, "day")}, ${because}` : "";
-  const others = alike > 0 ? `, as ${alike} other ${alike === 1 ? "zone does" : "zones do"}` : "";
+  const others = alike > 0 ? `, as ${counted(alike, "other zone does", "other zones do")}` : "";
   return ok(`${setting} fits${others}: the dates of ${seen} match its clocks${rest}`);
 }
 

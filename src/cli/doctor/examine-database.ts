@@ -3,14 +3,13 @@ import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
 import { grouped } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
-import { describeHeld, findHeld } from "../../mirror/lists/missing-records.ts";
+import { describeHeld } from "../../mirror/lists/missing-records.ts";
 import { countPrunable, ROUNDS_KEPT_MS } from "../../mirror/run/prune.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { withSnapshot } from "../../report/read-answer.ts";
-import { findFailedRefresh, HOW_IT_GOES_ON } from "../../report/refresh/failed-refresh.ts";
-import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
-import { describeJob } from "../../report/status/find-status.ts";
-import { describeSizes, findSizes } from "../../report/status/sizes.ts";
+import { HOW_IT_GOES_ON } from "../../report/refresh/failed-refresh.ts";
+import { describeRefreshing, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
+import { describeJob, findStatus, type MirrorStatus } from "../../report/status/find-status.ts";
+import { describeSizes } from "../../report/status/sizes.ts";
 import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
 import { findCertificateEnd, withSql } from "../../store/connection/connect.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
@@ -18,20 +17,14 @@ import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { describeDenied, findSuspects } from "../../store/ledger/checks.ts";
-import { findJobs } from "../../store/ledger/jobs.ts";
-import {
-  describeDatesInChange,
-  describeOldest,
-  findDatesInChange,
-  findListFreshness,
-  mirrorAgeMs,
-} from "../../store/ledger/list-freshness.ts";
+import { describeDatesInChange } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
-import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
+import { describeCountGap } from "../../store/ledger/run-ledger.ts";
 import { describeUnsteady, findUnsteady } from "../../store/ledger/unsteady-fields.ts";
 import {
   assertServerUsable,
   assertUsable,
+  isUnmade,
   migrationStatus,
   whatIsMissing,
 } from "../../store/migrate/migrate.ts";
@@ -58,6 +51,8 @@ import {
 interface Examined extends Pick<CommandContext, "config" | "clock"> {
   sql: Sql;
   database: OpenDatabase;
+  /** The state of the mirror, as `docmirror status` has it. It is read once. */
+  status(): Promise<MirrorStatus>;
   now: Date;
 }
 
@@ -77,9 +72,9 @@ const SERVER_CHECKS: Checks = {
 /** They need the tables of this program. The last one depends on all before it. */
 const TABLE_CHECKS: Checks = {
   mirror: ({ sql, config }) => checkMirror(sql, config.baseUrl),
-  freshness: ({ sql, config, now }) => checkFreshness(sql, config, now),
-  backups: ({ sql, config, now }) => checkBackups(sql, config, now),
-  size: ({ sql, config, now }) => checkSize(sql, config, now),
+  freshness: checkFreshness,
+  backups: checkBackups,
+  size: checkSize,
   "time zone": ({ sql, config, now }) => checkSourceZone(sql, config.sourceTimezone, now),
 };
 
@@ -126,7 +121,13 @@ function noMirror(config: MirrorSettings): Result {
 }
 
 async function examineContent(sql: Sql, database: OpenDatabase, { config, clock, signal }: CommandContext) {
-  const examined = { sql, database, config, clock, now: clock.now() };
+  const now = clock.now();
+  let found: Promise<MirrorStatus> | undefined;
+  const status = () => {
+    found ??= findStatus(sql, config, now);
+    return found;
+  };
+  const examined = { sql, database, status, config, clock, now };
   const findings = new Map<string, Finding>();
   for (const [check, examine] of CHECKS) {
     const isLeftOut = check in TABLE_CHECKS && findings.get("migrations")?.status !== "ok";
@@ -217,8 +218,8 @@ async function checkRights(sql: Sql): Promise<Result> {
 /** Checks that the schema is the one of this program. The result is `none` where there is no schema yet. */
 async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
   const status = await migrationStatus(sql, readDefinitions());
+  if (isUnmade(status)) return none;
   const { state, migrations } = status;
-  if (state === "older" && migrations.every(({ appliedAt }) => appliedAt === null)) return none;
   if (state === "older" && isEmbedded) {
     return warning(
       whatIsMissing(status),
@@ -253,11 +254,7 @@ async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
 }
 
 /** Checks the age of the mirror by its oldest list, and that no run has its time from a clock that was ahead. */
-async function checkFreshness(
-  sql: Sql,
-  { staleAfterMs, ignoredFields }: Pick<Config, "staleAfterMs" | "ignoredFields">,
-  now: Date,
-): Promise<Result> {
+async function checkFreshness({ sql, config, status: read, now }: Examined): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
   const ahead = runs.filter(({ at }) => isAhead(at, now));
@@ -270,28 +267,27 @@ async function checkFreshness(
       "set this machine's clock by NTP; data of such a run counts as stale, and the next sync reads it again",
     );
   }
-  const lists = await findListFreshness(sql);
-  if (lists.every(({ finishedAt }) => finishedAt === null)) {
+  const status = await read();
+  const { reports_failed: failed, dates_in_change, held_deletions, count_gaps, oldest_list } = status;
+  if (status.resources.every(({ last_good_at }) => last_good_at === null)) {
     return unknown("nothing was mirrored yet", "`docmirror sync`");
   }
-  const failed = await findFailedRefresh(sql);
   if (failed !== null)
     return warning(`the refresh of the reports failed at ${failed.at}: ${failed.error}`, HOW_IT_GOES_ON);
-  const inChange = await findDatesInChange(sql);
-  if (inChange) return warning(describeDatesInChange(inChange), "the next sync reads it in full");
-  const held = await findHeld(sql);
-  if (held.length > 0) {
-    return warning(held.map(describeHeld).join("; "), "ask the service's owner whether so much was deleted");
+  if (dates_in_change)
+    return warning(describeDatesInChange(dates_in_change), "the next sync reads it in full");
+  if (held_deletions.length > 0) {
+    const held = held_deletions.map(describeHeld).join("; ");
+    return warning(held, "ask the service's owner whether so much was deleted");
   }
-  const gaps = await findCountGaps(sql);
-  if (gaps.length > 0) {
+  if (count_gaps.length > 0) {
     return warning(
-      gaps.map(describeCountGap).join("; "),
+      count_gaps.map(describeCountGap).join("; "),
       "what a list does not show cannot be mirrored: ask the service's owner whether it is cut, or its count is wrong",
     );
   }
   const unsteady = (await findUnsteady(sql)).filter(
-    ({ resource, field }) => !ignoredFields?.includes(`${resource}.${field}`),
+    ({ resource, field }) => !config.ignoredFields?.includes(`${resource}.${field}`),
   );
   if (unsteady.length > 0)
     return warning(unsteady.map(describeUnsteady).join("; "), "set it, and ask the service's owner why");
@@ -302,12 +298,11 @@ async function checkFreshness(
       "the mirror has them as the list shows them: ask the service's owner which of both is right",
     );
   }
-  const { resource, why } = describeOldest(lists, now);
-  const age = mirrorAgeMs(lists, now);
-  if (age > staleAfterMs) {
+  if (status.stale) {
+    const { resource, why } = oldest_list;
     return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
   }
-  const behindSince = await findBehindSince(sql);
+  const { reports_behind_since: behindSince } = status;
   if (behindSince !== null && now.getTime() - Date.parse(behindSince) > REPORTS_LATE_MS) {
     const holders = await describeRefreshing(sql);
     return warning(
@@ -317,12 +312,12 @@ async function checkFreshness(
         : "end that session, or wait until it is done; nothing is lost",
     );
   }
-  return ok(`all lists were read within ${formatSpan(age)}`);
+  return ok(`all lists were read within ${formatSpan(status.age_ms ?? 0)}`);
 }
 
 /** Checks that the database has room for a month, where its limit is known, and that old rounds are removed. */
-async function checkSize(sql: Sql, config: Config, now: Date): Promise<Result> {
-  const sizes = await withSnapshot(sql, (tx) => findSizes(tx, config));
+async function checkSize({ sql, status, now }: Examined): Promise<Result> {
+  const { sizes } = await status();
   const found = describeSizes(sizes);
   if (sizes.days_left !== null && sizes.days_left < DAYS_OF_ROOM)
     return warning(
@@ -339,9 +334,9 @@ async function checkSize(sql: Sql, config: Config, now: Date): Promise<Result> {
 }
 
 /** Checks that something backs the mirror up, and well. */
-async function checkBackups(sql: Sql, { backupDir }: Config, now: Date): Promise<Result> {
+async function checkBackups({ config: { backupDir }, status, now }: Examined): Promise<Result> {
   if (backupDir !== null) await assertBackupFolder(backupDir);
-  const last = (await findJobs(sql)).find(({ job }) => job === "backup");
+  const last = (await status()).jobs.find(({ job }) => job === "backup");
   if (last === undefined)
     return warning(
       "no backup was written by schedule yet, and only the mirror has the history",

@@ -13,11 +13,11 @@ import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resource
 import type { Sql } from "../../store/connection/sql.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
-import type { Output } from "../output/output.ts";
+import type { Look } from "../output/output.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResource, wholeFrom } from "../usage/flag-values.ts";
 import { renderHits } from "./render-hits.ts";
-import { printReply, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
+import { renderJson, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
 import { askLocal, planSearch, readSearch, type SearchFlags } from "./search.ts";
 
 interface Options extends SearchFlags {
@@ -30,8 +30,11 @@ interface Options extends SearchFlags {
 /** One request, how its reply is shown, and what its absence means. */
 interface Asked {
   path: string;
-  /** Throws `UnexpectedShapeError` for a reply that is something else. Records may hold anything, because a table can show it. */
-  read(value: unknown, url: string): (out: Output) => string;
+  /**
+   * The text for people. Throws `UnexpectedShapeError` for a reply that is something else. Records may hold anything, because
+   * a table can show it.
+   */
+  render(value: unknown, url: string, look: Look): string;
   /** @default a reply that is missing is an error like any other */
   missing?: { message: string; hint: string };
 }
@@ -94,17 +97,18 @@ export const command: CommandDeclaration<Options> = {
       };
       return withMirror(context, find, "reads");
     }
-    const { path, read, missing } =
+    const { path, render, missing } =
       search === null ? planGet(resource, key, options) : planSearch(search, options);
     return withUpstream(context, async (client) => {
-      const parse = (value: unknown, url: string) => (options.json ? value : read(value, url));
-      const { value } = await client.fetchJson<unknown>(path, { parse }).catch(async (error: unknown) => {
+      const parse = (value: unknown, url: string) =>
+        options.json ? renderJson(value) : render(value, url, out);
+      const reply = await client.fetchJson(path, { parse }).catch(async (error: unknown) => {
         if (missing === undefined || !isGone(error)) throw error;
         // A wrong base URL gives a 404 too.
         await fetchRootListing(client);
         throw new NotFoundError(missing.message, { cause: error, hint: missing.hint });
       });
-      await (options.json ? printReply(out, value) : out.write((value as ReturnType<Asked["read"]>)(out)));
+      await out.write(reply.value);
       return 0;
     });
   },
@@ -128,15 +132,8 @@ const AS_IT_CAME = "--json prints the reply as it came";
 
 function planGet(resource: Resource | undefined, key: string | undefined, options: Options): Asked {
   const path = requestPath(resource, key, options);
-  if (resource === undefined) {
-    return {
-      path,
-      read(value, url) {
-        const root = parseRoot(value, url);
-        return (out) => renderRoot(root, out);
-      },
-    };
-  }
+  if (resource === undefined)
+    return { path, render: (value, url, look) => renderRoot(parseRoot(value, url), look) };
   const missing = {
     message: `The service has no ${resource} ${key}`,
     hint: `\`docmirror get ${resource}\` lists what it has`,
@@ -144,19 +141,19 @@ function planGet(resource: Resource | undefined, key: string | undefined, option
   return {
     path,
     ...(key !== undefined && { missing }),
-    read(value, url) {
+    render(value, url, look) {
       if (options.schema) {
         const found = parseSchema(value, url);
         if (found.fields === undefined) throw unexpectedShape(url, "the schema has no fields", AS_IT_CAME);
-        return (out) => renderSchema(found, out);
+        return renderSchema(found, look);
       }
       // A version or build that was asked for by the slug of a project is a list.
       if (key === undefined || (isJsonObject(value) && "objects" in value)) {
         const page = parsePage(value, url, (object) => object);
-        return (out) => renderList(resource, page, out);
+        return renderList(resource, page, look);
       }
       if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
-      return (out) => renderRecord(resource, value, out);
+      return renderRecord(resource, value, look);
     },
   };
 }

@@ -4,12 +4,12 @@ import type { PageParts } from "../../client/list-pages.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, fieldsOf, type Resource } from "../../resources/resources.ts";
-import { breakLines, type Look, type Output, styled } from "../output/output.ts";
+import { breakLines, type Look, styled } from "../output/output.ts";
 import { cutText, renderTable } from "../output/table.ts";
 
-/** Prints a reply of the service as it came, with control characters escaped. */
-export function printReply(out: Output, value: unknown): Promise<void> {
-  return out.write(`${printableJson(toJson(value))}\n`);
+/** A reply of the service as it came, with control characters escaped. */
+export function renderJson(value: unknown): string {
+  return `${printableJson(toJson(value))}\n`;
 }
 
 /** Indented JSON; one line where it is nested so deep that the text or the stack would be too long. */
@@ -29,22 +29,22 @@ const PROPERTIES = ["type", "nullable", "unique", "help_text"] as const;
 const MAX_FILTERS_LENGTH = 500;
 
 /** A schema as a table, a row for each field, and the filters below where it names them. */
-export function renderSchema({ fields = {}, extra: { filtering } }: ResourceSchema, out: Output): string {
+export function renderSchema({ fields = {}, extra: { filtering } }: ResourceSchema, look: Look): string {
   const rows = Object.entries(fields).map(([name, field]) => {
     return [name, ...PROPERTIES.map((property) => showValue(field?.[property]))];
   });
-  const table = renderTable({ head: ["field", ...PROPERTIES], rows, mayDrop: true }, out);
+  const table = renderTable({ head: ["field", ...PROPERTIES], rows, mayDrop: true }, look);
   if (typeof filtering !== "object" || filtering === null) return table;
   const filters = cutText(printable(Object.keys(filtering).join(", ")), MAX_FILTERS_LENGTH);
   return `${table}\nfilters: ${filters}\n`;
 }
 
 /** The root listing as a table, a row for each resource. */
-export function renderRoot({ extra, ...documented }: RootListing, out: Output): string {
+export function renderRoot({ extra, ...documented }: RootListing, look: Look): string {
   const rows = Object.entries({ ...documented, ...extra }).map(([name, paths]) => {
     return [name, paths?.list_endpoint, paths?.schema];
   });
-  return renderTable({ head: ["resource", "list_endpoint", "schema"], rows }, out);
+  return renderTable({ head: ["resource", "list_endpoint", "schema"], rows }, look);
 }
 
 /** A cell of a build's texts shows their beginning. */

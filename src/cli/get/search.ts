@@ -9,7 +9,8 @@ import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-co
 import { isJsonObject } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
-import { type Sql, statement } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
+import type { Look } from "../output/output.ts";
 import { type FoundHits, renderHits } from "./render-hits.ts";
 import { showValue } from "./render-reply.ts";
 
@@ -75,10 +76,7 @@ export function planSearch({ what, q, project }: Search, flags: SearchFlags) {
   const planned = (path: string, describe: (value: unknown, url: string) => FoundHits) => ({
     path,
     missing,
-    read(value: unknown, url: string) {
-      const found = describe(value, url);
-      return (out: Parameters<typeof renderHits>[1]) => renderHits(found, out);
-    },
+    render: (value: unknown, url: string, look: Look) => renderHits(describe(value, url), look),
   });
   if (what === "docs") {
     refuse(flags, "page", "--page is for files: the doc search gives its best hits at once");
@@ -188,10 +186,12 @@ interface LocalAnswer {
 export async function askLocal(sql: Sql, search: Search, flags: SearchFlags): Promise<LocalAnswer> {
   const { reply, found } = await askIndex(sql, search, flags);
   if (found.hits.length > 0) return { reply, found };
-  const [row] = await sql<{ isFilled: boolean }[]>`
-    select exists (select from mirror.file_contents where search is not null) as "isFilled"`;
+  const { isFilled } = await oneRow(
+    sql<{ isFilled: boolean }[]>`
+      select exists (select from mirror.file_contents where search is not null) as "isFilled"`,
+  );
   const isEmpty = spellProgram("the index is empty; `docmirror sync --content` fills it");
-  return { reply, found: { ...found, note: row?.isFilled ? found.note : isEmpty } };
+  return { reply, found: { ...found, note: isFilled ? found.note : isEmpty } };
 }
 
 async function askIndex(sql: Sql, search: Search, { inVersion: version, page = 1 }: SearchFlags) {

@@ -31,14 +31,6 @@ export function readFormat({ format = "table", json, bom }: FormatOptions): Form
   return chosen;
 }
 
-/** Prints rows as they come. Only a table is held until its end, because its widths depend on all rows. */
-export interface AnswerWriter {
-  /** The first rows bring the head with them. */
-  write(rows: readonly AnswerRow[]): Promise<void>;
-  /** An answer without rows has a head too. */
-  end(): Promise<void>;
-}
-
 interface AnswerFacts {
   columns: readonly string[];
   /** Those that a table on a terminal shows. @default all, at any width */
@@ -51,41 +43,34 @@ interface AnswerFacts {
 
 type AnswerOutput = Omit<Output, "hasWritten">;
 
-export function createAnswerWriter(format: Format, answer: AnswerFacts, out: AnswerOutput): AnswerWriter {
+/**
+ * Prints rows as they come, `most` at most, below their head, which an answer without rows has too. Only a table is held until its
+ * end, because its widths depend on all rows. Gives how many were printed, and whether there are more.
+ */
+export async function printAnswer(
+  batches: AsyncIterable<readonly AnswerRow[]> | Iterable<readonly AnswerRow[]>,
+  { format, most = Number.POSITIVE_INFINITY, ...answer }: AnswerFacts & { format: Format; most?: number },
+  out: AnswerOutput,
+): Promise<{ printed: number; hasMore: boolean }> {
   const { head, body, end } = PARTS[format](answer, out);
   let isBegun = false;
+  // Not before there are rows: a query that fails prints nothing.
   const begin = async () => {
     if (!isBegun) await head?.();
     isBegun = true;
   };
-  return {
-    async write(rows) {
-      await begin();
-      await body(rows);
-    },
-    async end() {
-      await begin();
-      await end?.();
-    },
-  };
-}
-
-/** Prints rows as they come, `most` at most. Gives how many were printed, and whether there are more. */
-export async function printRows(
-  batches: AsyncIterable<readonly AnswerRow[]>,
-  writer: AnswerWriter,
-  most: number,
-): Promise<{ printed: number; hasMore: boolean }> {
   let printed = 0;
   let hasMore = false;
   for await (const rows of batches) {
     const wanted = rows.slice(0, most - printed);
-    await writer.write(wanted);
+    await begin();
+    await body(wanted);
     printed += wanted.length;
     hasMore = wanted.length < rows.length;
     if (hasMore) break;
   }
-  await writer.end();
+  await begin();
+  await end?.();
   return { printed, hasMore };
 }
 

@@ -4,6 +4,20 @@ import { RESOURCES } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { breakLines, type Output, paragraph } from "../output/output.ts";
 
+/** What the table has of each walk. */
+const FACTS = [
+  "resource",
+  "walk",
+  "pages",
+  "records",
+  "inserted",
+  "updated",
+  "unchanged",
+  "deleted",
+] as const;
+/** Counts that are 0 on most nights. */
+const RARE = ["restored", "quarantined"] as const;
+
 /**
  * Gives the function that prints a summary: a line for each resource and one for the run; on a terminal, rare counts have
  * lines of their own. Call it before the run: an upgrade may replace the program's files until the run ends, and JSON
@@ -21,25 +35,13 @@ function renderSummary(
   renderTable: typeof import("../output/table.ts").renderTable,
 ): string {
   const { isTty, columns = Number.POSITIVE_INFINITY } = out;
-  const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
-  const head = isTty ? common : [...common, "restored", "quarantined"];
+  const facts = isTty ? FACTS : [...FACTS, ...RARE];
+  const head = facts.map((fact) => (fact === "inserted" ? "new" : fact));
   const walks = RESOURCES.flatMap((resource) => {
     const walk = run.resources[resource];
     return walk ? [{ resource, ...walk }] : [];
   });
-  const rows = walks.map(({ resource, walk, pages, records, inserted, updated, unchanged, ...rest }) => {
-    const counts = [
-      pages,
-      records,
-      inserted,
-      updated,
-      unchanged,
-      rest.deleted,
-      rest.restored,
-      rest.quarantined,
-    ];
-    return [resource, walk, ...counts].slice(0, head.length);
-  });
+  const rows = walks.map((walk) => facts.map((fact) => walk[fact]));
   const notes = [
     ...(isTty ? describeLeft(run) : describeUnfinished(run.unfinished)),
     ...walks.flatMap(({ reason }) => reason ?? []),
@@ -64,8 +66,7 @@ function renderSummary(
 /** The work that the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */
 export function describeLeft({ unfinished, resources }: Pick<RunSummary, "unfinished" | "resources">) {
   const rare = Object.entries(resources).flatMap(([resource, walk]) => {
-    const kinds = ["restored", "quarantined"] as const;
-    const parts = kinds.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));
+    const parts = RARE.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));
     return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
   });
   return [...describeUnfinished(unfinished), ...rare];

@@ -11,7 +11,7 @@ import { refreshMeasured } from "../../report/refresh/refresh.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import type { JobDeps } from "./keep-working.ts";
 import type { KeptDatabase } from "./kept-database.ts";
-import { DONE, type Job, type JobEnd } from "./worker.ts";
+import { BUSY, DONE, type Job, type JobEnd } from "./worker.ts";
 
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
 const BEGIN_WITHIN_MS = 40_000;
@@ -74,7 +74,7 @@ export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): F
     const { failed, error, waiting } = sent;
     if (failed > 0) return { outcome: "failed", trouble: `${error}`, facts: { error, receiver, waiting } };
     // A try that failed is made again later. Until then nothing is known.
-    return waiting > 0 && sent.delivered === 0 ? { outcome: "busy", trouble: null } : DONE;
+    return waiting > 0 && sent.delivered === 0 ? BUSY : DONE;
   });
 }
 

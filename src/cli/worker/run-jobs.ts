@@ -1,5 +1,5 @@
 /** The jobs that make runs: the nightly sync and the watch. Each run has a quiet log, and its end is one line. */
-import { type Clock, isAhead } from "../../base/clock.ts";
+import type { Clock } from "../../base/clock.ts";
 import { LockedError, MirrorError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createTrouble, type Trouble } from "../../base/trouble.ts";
@@ -10,11 +10,11 @@ import type { SyncOptions, SyncResult } from "../../mirror/run/run.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { findListFreshness } from "../../store/ledger/list-freshness.ts";
+import { findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { wrapLog } from "../context/run-command.ts";
 import { describeLeft } from "../sync/print-summary.ts";
 import type { JobDeps } from "./keep-working.ts";
-import { DONE, type Job, type JobEnd } from "./worker.ts";
+import { BUSY, DONE, type Job, type JobEnd } from "./worker.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -51,7 +51,7 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
         const isBusy = error instanceof LockedError && ["full", "incremental"].includes(error.heldBy ?? "");
         if (!isBusy) throw error;
         log.info({ job: "sync", reason: error.message }, "skipped: another run is under way");
-        return { outcome: "busy", trouble: null };
+        return BUSY;
       }
     },
   };
@@ -70,9 +70,8 @@ function endOfSync({ summary, error }: SyncResult, log: Logger): JobEnd {
 /** The earliest start of the lists' last good walks. Null where a list has none, or one dated ahead of now. */
 async function findOldestGoodStart(sql: Sql, now: Date): Promise<Date | null> {
   const lists = await withStoreErrors("read how fresh the lists are", () => findListFreshness(sql));
-  const starts = lists.map(({ startedAt }) => startedAt);
-  if (starts.some((startedAt) => startedAt === null || isAhead(startedAt, now))) return null;
-  return new Date(Math.min(...starts.map((startedAt) => Date.parse(startedAt ?? ""))));
+  const age = mirrorAgeMs(lists, now);
+  return Number.isFinite(age) ? new Date(now.getTime() - age) : null;
 }
 
 export interface WatchJobDeps extends JobDeps {
@@ -97,7 +96,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
       const leftMs = pace.held()?.leftMs() ?? 0;
       if (leftMs > 0) {
         log.debug({ job: "watch", left_ms: leftMs }, "skipped: the service asked for a pause");
-        return { outcome: "busy", trouble: null };
+        return BUSY;
       }
       const connections = await database.ready(signal);
       try {
@@ -107,7 +106,7 @@ export function createWatchJob(deps: WatchJobDeps): Job {
       } catch (error) {
         if (!(error instanceof LockedError)) throw error;
         log.debug({ job: "watch", reason: error.message }, "skipped: another run is under way");
-        return { outcome: "busy", trouble: null };
+        return BUSY;
       }
     },
   };

@@ -1,5 +1,4 @@
 import { requireBaseUrl } from "../../base/config.ts";
-import { createDueTimes } from "../../base/due-times.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
@@ -7,7 +6,7 @@ import { withContent } from "../../mirror/run/with-content.ts";
 import { withCheck } from "../../mirror/verify/verify.ts";
 import { webhookOf } from "../../notify/webhook.ts";
 import { loadDuckDb } from "../../report/export/parquet.ts";
-import { scheduleOf } from "../../report/status/read-status.ts";
+import { createNextRuns } from "../../report/status/read-status.ts";
 import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
@@ -36,10 +35,8 @@ async function work(context: CommandContext): Promise<never> {
   await loadForNights(context);
   const { syncCron, watchCron, timezone } = config;
   const meters = createMeters();
-  for (const [command, cron] of scheduleOf(config)) {
-    const due = createDueTimes(cron, timezone);
-    meters.schedule.watch(command, () => due.next(clock.now()));
-  }
+  const findNextRuns = createNextRuns(config);
+  meters.schedule.watch(() => findNextRuns(clock.now()));
   const webhook = webhookOf(config);
   const createJobs = (deps: JobDeps) =>
     withFollowUps(context, webhook, deps, meters.store, (afterRun) => {

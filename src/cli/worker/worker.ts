@@ -78,6 +78,7 @@ export interface JobEnd {
 }
 
 export const DONE: JobEnd = { outcome: "done", trouble: null };
+export const BUSY: JobEnd = { outcome: "busy", trouble: null };
 
 /** Work that the worker does on a schedule. */
 export interface Job {

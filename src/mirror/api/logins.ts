@@ -35,8 +35,8 @@ const loginsIn = (value: string) => [value, ...(/^\S+ +(\S.*)$/.exec(value) ?? [
 
 /** A user name without a password may be a token. */
 function secretsOf(url: URL): string[] {
-  const [, login] = loginOf(url)?.split(" ") ?? [];
-  if (login === undefined) return [];
-  const [user = "", ...rest] = Buffer.from(login, "base64").toString("utf8").split(":");
-  return [login, ...(url.password === "" ? [url.username, user] : [url.password, rest.join(":")])];
+  const login = loginOf(url);
+  if (login === null) return [];
+  const secret = url.password || url.username;
+  return [login.slice("Basic ".length), secret, percentDecode(secret)];
 }

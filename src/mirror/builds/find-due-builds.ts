@@ -1,4 +1,4 @@
-import { type Sql, statement } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
 
 const FIND_DUE_BUILDS = statement<{ id: string; isStuck: boolean }>("find_due_builds", import.meta.url);
 const COUNT_DUE_BUILDS = statement<{ due: number }>("count_due_builds", import.meta.url);
@@ -45,8 +45,7 @@ export async function findDueBuilds(
 
 /** Only those that this run has not asked for. */
 export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
-  const [row] = await COUNT_DUE_BUILDS(sql, waitOf(facts));
-  return row?.due ?? 0;
+  return (await oneRow(COUNT_DUE_BUILDS(sql, waitOf(facts)))).due;
 }
 
 /** The states of stuck builds that are due, and when the list of the state was last requested, if it showed any of them. */

@@ -1,5 +1,5 @@
 import { createZoneOffset } from "../../base/clock.ts";
-import { type Sql, statement } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement } from "../../store/connection/sql.ts";
 
 const OFFSET_SPANS = statement<OffsetSpan>("offset_spans", import.meta.url);
 const FUTURE_DATES = statement<{ builds: number; future: number; medianMinutes: number | null }>(
@@ -147,8 +147,7 @@ const FUTURE_FROM_MINUTES = 10;
 
 /** Counts the builds seen within a day of their date, and those with a future one, with its minutes. Many prove a zone farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string) {
-  const [row] = await FUTURE_DATES(sql, { fromMinutes: FUTURE_FROM_MINUTES, zone, since });
-  return row ?? { builds: 0, future: 0, medianMinutes: null };
+  return oneRow(FUTURE_DATES(sql, { fromMinutes: FUTURE_FROM_MINUTES, zone, since }));
 }
 
 /** The likely zones, the likeliest first: most servers run in UTC, the original service in Chicago. */

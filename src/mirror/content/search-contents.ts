@@ -10,6 +10,7 @@
 import type { FoundDocs } from "../../resources/resources.ts";
 import {
   compose,
+  oneRow,
   piece,
   runStatement,
   type Sql,
@@ -153,8 +154,7 @@ async function findPages(
     offset: isRanked ? offset : 0,
     firstRead: FIRST_READ,
   });
-  const [row] = await runStatement<{ total: number; hits: PageHit[] }>(tx, statement, { prepare: true });
-  return row ?? { total: 0, hits: [] };
+  return oneRow(runStatement<{ total: number; hits: PageHit[] }>(tx, statement, { prepare: true }));
 }
 
 async function readSnippets(

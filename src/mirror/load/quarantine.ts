@@ -1,7 +1,7 @@
 import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { oneRow, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/page.ts";
@@ -173,8 +173,7 @@ export async function* listQuarantine(
 }
 
 export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFilter) {
-  const [row] = await COUNT_QUARANTINE(sql, { all, resource });
-  return row ?? { records: 0, holes: 0 };
+  return oneRow(COUNT_QUARANTINE(sql, { all, resource }));
 }
 
 /** Resolves records whose row was written since, or that a later page without a bad record lists. Safe to repeat. */

@@ -9,7 +9,13 @@
  */
 import { counted } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { type Sql, statement, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
+import {
+  oneRow,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 
 const PRUNE_CHANGES = statement<{ deleted: number; last: RecordKey | null }>(
@@ -112,22 +118,23 @@ export async function findPruneMoment(sql: Sql, now: Date): Promise<Date | null>
 
 /** The earliest moment that the mirror can show; null while nothing was pruned. */
 export async function findHistoryBegin(sql: Sql): Promise<string | null> {
-  const [row] = await sql<{ at: string }[]>`select mirror.history_begins_at() as at`;
-  return row && row.at !== "-infinity" ? row.at : null;
+  const { at } = await oneRow(sql<{ at: string }[]>`select mirror.history_begins_at() as at`);
+  return at === "-infinity" ? null : at;
 }
 
 type RecordKey = { resource: Resource | ""; recordId: string };
 
 /** Prunes the changes of the next records. `last` is the last of them; null when no records are left. */
 async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordKey) {
-  const [row] = await PRUNE_CHANGES(tx, {
-    horizon,
-    afterResource: after.resource,
-    afterId: after.recordId,
-    records: RECORDS,
-    most: BATCH,
-  });
-  return row ?? { deleted: 0, last: null };
+  return oneRow(
+    PRUNE_CHANGES(tx, {
+      horizon,
+      afterResource: after.resource,
+      afterId: after.recordId,
+      records: RECORDS,
+      most: BATCH,
+    }),
+  );
 }
 
 /** Stores what was removed so far, in one row for each pruning. A pruning that removes nothing has no row. */
@@ -136,19 +143,17 @@ async function recordPruning(
   id: number | null,
   { horizon, prunedAt }: PruneOptions,
   { changes, runs }: PruneCounts,
-): Promise<number | null> {
+): Promise<number> {
   const written =
     id === null
       ? tx`insert into sync.prunings (horizon, pruned_at, changes, runs) values (${horizon}, ${prunedAt}, ${changes}, ${runs})`
       : tx`update sync.prunings set changes = ${changes}, runs = ${runs} where id = ${id}`;
-  const [row] = await tx<{ id: number }[]>`${written} returning id`;
-  return row?.id ?? null;
+  return (await oneRow(tx<{ id: number }[]>`${written} returning id`)).id;
 }
 
 /** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
 export async function countPrunable(sql: Sql, kind: PruneKind, horizon: string): Promise<PruneCounts> {
-  return withStoreErrors("count what may be pruned", async () => {
-    const [row] = await COUNT_PRUNABLE(sql, { horizon, isOfRounds: kind === "rounds", resources: RESOURCES });
-    return row ?? { changes: 0, runs: 0 };
-  });
+  return withStoreErrors("count what may be pruned", () =>
+    oneRow(COUNT_PRUNABLE(sql, { horizon, isOfRounds: kind === "rounds", resources: RESOURCES })),
+  );
 }

@@ -2,7 +2,7 @@ import type { SQL } from "drizzle-orm";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { ownFront, parseResourceUri, recordId } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
-import { compose, piece, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
+import { compose, oneRow, piece, runStatement, type Sql, statement } from "../../store/connection/sql.ts";
 import { aboutList } from "../api/client.ts";
 import { isGone } from "../api/fates.ts";
 import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
@@ -41,13 +41,10 @@ export async function repairReferences(run: ReferenceParts): Promise<RepairedRef
   const { sql, clock, patience } = run;
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
-  const count = async () => {
-    const at = clock.now().toISOString();
-    const [left] = await patience("count unresolved references", () =>
-      COUNT_UNRESOLVED(sql, { goneBefore, now: at }),
+  const count = () =>
+    patience("count unresolved references", () =>
+      oneRow(COUNT_UNRESOLVED(sql, { goneBefore, now: clock.now().toISOString() })),
     );
-    return left ?? { unresolved: 0, unsettled: 0 };
-  };
   let resolved = 0;
   /** Resolves what can be resolved, and counts the rest. */
   const resolve = async () => {

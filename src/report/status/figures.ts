@@ -2,7 +2,7 @@ import type { Config } from "../../base/config.ts";
 import { knownOr, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
 import { OPEN_STATES, stateWord } from "../../resources/build-states.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { oneRow, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
 import { findHolder } from "../../store/ledger/leases.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
@@ -191,11 +191,13 @@ const LEAD: FigureSource = {
   async read(tx, { isWorker }) {
     const leader = await findHolder(tx, "lead");
     // The sessions of a process end their names with its own.
-    const [facts] = await tx<{ everLed: boolean; isOurs: boolean }[]>`
-      select exists (select from sync.leases where name = 'lead') as "everLed",
-        right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`;
-    const docmirror_has_leader = facts?.everLed === true ? leader !== null : null;
-    const docmirror_is_leader = isWorker ? leader !== null && facts?.isOurs === true : null;
+    const { everLed, isOurs } = await oneRow(
+      tx<{ everLed: boolean; isOurs: boolean }[]>`
+        select exists (select from sync.leases where name = 'lead') as "everLed",
+          right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`,
+    );
+    const docmirror_has_leader = everLed ? leader !== null : null;
+    const docmirror_is_leader = isWorker ? leader !== null && isOurs : null;
     return [{ docmirror_has_leader, docmirror_is_leader }];
   },
 };

@@ -5,7 +5,7 @@
 
 import { ageMs, isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
-import { counted } from "../../base/text.ts";
+import { counted, toSecond } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import {
   findHeld,
@@ -15,7 +15,7 @@ import {
 } from "../../mirror/lists/missing-records.ts";
 import { recordStatement } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, oneRow, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { describeFault, findSuspects, type Suspect } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
@@ -175,9 +175,11 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const resources = await findResources(tx, lists, settings.staleAfterMs, now);
     const runs = await findRuns(tx, false, RUNS);
     const rounds = withIsoMoments(await findRuns(tx, true, 1));
-    const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
-      select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
-        (select count(*) from mirror.unresolved_references) as unresolved`;
+    const left = await oneRow(
+      tx<Pick<MirrorStatus, "quarantined" | "unresolved_references">[]>`
+        select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
+          (select count(*) from mirror.unresolved_references) as unresolved_references`,
+    );
     const status = withIsoMoments<MirrorStatus>({
       service: await findServiceName(tx),
       stale: resources.some(({ stale }) => stale),
@@ -194,8 +196,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       reports_behind_since: await findBehindSince(tx),
       reports_failed: await findFailedRefresh(tx),
       open_builds: await findOpenBuilds(tx, settings),
-      quarantined: left?.quarantined ?? 0,
-      unresolved_references: left?.unresolved ?? 0,
+      ...left,
       count_gaps: await findCountGaps(tx),
       held_deletions: await findHeld(tx),
       dates_in_change: await findDatesInChange(tx),
@@ -219,7 +220,7 @@ async function findResources(
 ): Promise<ResourceFreshness[]> {
   const resources: ResourceFreshness[] = [];
   for (const { resource, startedAt, walk } of lists) {
-    const [count] = await LIST_ROWS(tx, resource);
+    const { rows } = await oneRow(LIST_ROWS(tx, resource));
     const age = ageMs(startedAt, now);
     resources.push({
       resource,
@@ -228,7 +229,7 @@ async function findResources(
       stale: age > staleAfterMs,
       walk,
       read_since: await findReadSince(tx, resource),
-      rows: count?.rows ?? 0,
+      rows,
     });
   }
   return resources;
@@ -293,6 +294,6 @@ export function describeJob({ job, good_at, what, failed_at, error, failures }: 
   const age = ageMs(good_at, now);
   const good = `${Number.isFinite(age) ? `${formatSpan(age)} ago` : good_at}, ${what}`;
   if (failed_at === null) return `${job}: ${good}`;
-  const since = new Date(failed_at).toISOString().replace(/\.\d+/, "");
-  return `${job}: failed ${counted(failures, "time")} since ${since}: ${error}; ${good_at === null ? "none was good yet" : `the last good one: ${good}`}`;
+  const last = good_at === null ? "none was good yet" : `the last good one: ${good}`;
+  return `${job}: failed ${counted(failures, "time")} since ${toSecond(failed_at)}: ${error}; ${last}`;
 }

@@ -3,7 +3,12 @@ import { createDueTimes } from "../../base/due-times.ts";
 import { COMMAND_LABELS, type CommandLabel } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
-import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import {
+  isUnmade,
+  type MigrationStatus,
+  migrationStatus,
+  whatIsMissing,
+} from "../../store/migrate/migrate.ts";
 import { assertRowsShown } from "../../store/migrate/rights.ts";
 import { findStatus, type MirrorStatus } from "./find-status.ts";
 
@@ -34,10 +39,8 @@ export async function judgeSchema(
 ): Promise<{ schema: SchemaState; fault: string | null }> {
   const status = await migrationStatus(sql, definitions);
   await assertRowsShown(sql);
-  const { migrations, unknown, outdated } = status;
-  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
-  const isNone = unknown === 0 && missing === migrations.length;
-  const state = isNone ? "none" : status.state;
+  const { migrations, missing, unknown, outdated } = status;
+  const state = isUnmade(status) ? "none" : status.state;
   return {
     schema: { state, migrations: migrations.length, missing, unknown, outdated: outdated.length },
     fault: faultOf(state, status),
@@ -57,19 +60,12 @@ type NextRun = { job: CommandLabel; cron: string; timezone: string; due_at: stri
 
 type Crons = Pick<StatusSettings, `${CommandLabel}Cron` | "timezone">;
 
-/** The cron lines of a worker with these settings. */
-export function scheduleOf(crons: Crons): [CommandLabel, cron: string][] {
-  return COMMAND_LABELS.flatMap((job) => {
-    const cron = crons[`${job}Cron`];
-    return cron === null ? [] : [[job, cron]];
-  });
-}
-
 /** Says when each job of a worker with these settings is due next. */
 export function createNextRuns(crons: Crons): (now: Date) => NextRun[] {
   const { timezone } = crons;
-  const jobs = scheduleOf(crons).map(([job, cron]) => {
-    return { job, cron, findNext: createFindNext(cron, timezone) };
+  const jobs = COMMAND_LABELS.flatMap((job) => {
+    const cron = crons[`${job}Cron`];
+    return cron === null ? [] : [{ job, cron, findNext: createFindNext(cron, timezone) }];
   });
   return (now) =>
     jobs.map(({ findNext, ...job }) => ({ ...job, timezone, due_at: findNext(now)?.toISOString() ?? null }));

@@ -2,7 +2,7 @@
 import { statfs } from "node:fs/promises";
 import type { SettingsFor } from "../../base/config/settings.ts";
 import { counted, sized } from "../../base/text.ts";
-import { statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { oneRow, statement, type TransactionSql } from "../../store/connection/sql.ts";
 
 /** The settings that say how large the database may become. */
 export type LimitSettings = Pick<SettingsFor<"status">, "databaseUrl" | "dataDir" | "databaseLimitBytes">;
@@ -31,8 +31,7 @@ const FAR_DAYS = 3650;
 const SIZES = statement<StoredSizes>("sizes", import.meta.url);
 
 export async function findSizes(tx: TransactionSql, settings: LimitSettings): Promise<Sizes> {
-  const [stored] = await SIZES(tx, {});
-  if (stored === undefined) throw new Error("a select without a table gave no row");
+  const stored = await oneRow(SIZES(tx));
   const { database_bytes: bytes, growth_bytes_per_day: growth } = stored;
   const limit = await findLimit(settings, bytes);
   const left = limit === null || bytes === null ? null : limit - bytes;

@@ -2,8 +2,7 @@ import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { BusyError } from "../../page/cache/gate.ts";
 import { ReaderGoneError } from "../../page/cache/single-flight.ts";
-import { isRecoveryConflict } from "../../store/connection/sql.ts";
-import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { isPassing, isRecoveryConflict, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { NotReadyError } from "../protocol/catalog.ts";
 
 /** A reply that says in one sentence why there is no other: `{"error": sentence}`. */

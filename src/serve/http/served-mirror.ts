@@ -5,13 +5,8 @@ import type { Logger } from "../../base/log.ts";
 import { ReaderGoneError } from "../../page/cache/single-flight.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { type ConnectOptions, connect, renewConnections } from "../../store/connection/connect.ts";
-import {
-  isRecoveryConflict,
-  repeatAfterConflict,
-  type Sql,
-  type TransactionSql,
-} from "../../store/connection/sql.ts";
-import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
+import { repeatAfterConflict, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
+import { isAway, isRecoveryConflict, toStoreError } from "../../store/connection/store-errors.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";

@@ -1,6 +1,13 @@
 import { ConfigError, LockedError, SchemaVersionError } from "../../base/errors.ts";
 import { type CopyIn, copyIn } from "../connection/copy.ts";
-import { abortable, runText, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
+import {
+  abortable,
+  oneRow,
+  runText,
+  type Sql,
+  type TransactionSql,
+  withTransaction,
+} from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import { tryReserve } from "../ledger/leases.ts";
 import type { Definitions } from "../migrate/definitions.ts";
@@ -140,8 +147,8 @@ async function assertRows(
   file: string,
 ): Promise<void> {
   const text = `select count(*)::float8 as rows from ${quoteTable(table.name)}`;
-  const [stored] = await runText<{ rows: number }>(tx, text);
-  if (stored?.rows !== rows) throw unusable(file, `${table.name} took ${stored?.rows} of ${rows} rows`);
+  const stored = await oneRow(runText<{ rows: number }>(tx, text));
+  if (stored.rows !== rows) throw unusable(file, `${table.name} took ${stored.rows} of ${rows} rows`);
 }
 
 /** Class 22 and 23: values that no column takes, rows that refer to none. Such a file was not made by a backup. */

@@ -10,7 +10,14 @@ import { constants, createGzip } from "node:zlib";
 import { toOutputError } from "../../base/errors.ts";
 import { renewConnections } from "../connection/connect.ts";
 import { startCopyOut } from "../connection/copy.ts";
-import { abortable, runText, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
+import {
+  abortable,
+  oneRow,
+  runText,
+  type Sql,
+  type TransactionSql,
+  withTransaction,
+} from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertCurrent } from "../migrate/migrate.ts";
@@ -168,19 +175,22 @@ async function describeMirror(
 ): Promise<BackupHeader> {
   // In the snapshot: a migration may have ended since the command began.
   await assertCurrent(tx, definitions);
-  const [row] = await tx<{ takenAt: string }[]>`
-    select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "takenAt"`;
-  if (row === undefined) throw new Error("a select without a table gave no row");
+  const { taken_at } = await oneRow(
+    tx<{ taken_at: string }[]>`
+      select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as taken_at`,
+  );
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
     if (identity === undefined) continue;
-    const [given] = await tx<{ last: number | null }[]>`
-      select pg_sequence_last_value(pg_get_serial_sequence(${quoteTable(name)}, ${identity})::regclass) as last`;
-    if (typeof given?.last === "number") numbers.push({ table: name, column: identity, last: given.last });
+    const { last } = await oneRow(
+      tx<{ last: number | null }[]>`
+        select pg_sequence_last_value(pg_get_serial_sequence(${quoteTable(name)}, ${identity})::regclass) as last`,
+    );
+    if (last !== null) numbers.push({ table: name, column: identity, last });
   }
   return {
     version: definitions.version,
-    taken_at: row.takenAt,
+    taken_at,
     migrations: readMigrations().map(({ tag, hash }) => ({ tag, hash })),
     tables: tables.map(({ name, columns }) => ({ name, columns })),
     numbers,
@@ -190,8 +200,10 @@ async function describeMirror(
 /** By the statistics of the server. Null before the first. */
 async function estimateRows(tx: TransactionSql, { tables }: BackupHeader): Promise<number | null> {
   const names = tables.map(({ name }) => name);
-  const [row] = await tx<{ rows: number }[]>`
-    select coalesce(sum(greatest(reltuples, 0)), 0)::float8 as rows
-    from pg_class join pg_namespace as space on space.oid = relnamespace where nspname || '.' || relname = any (${names})`;
-  return row === undefined || row.rows === 0 ? null : row.rows;
+  const { rows } = await oneRow(
+    tx<{ rows: number | null }[]>`
+      select nullif(sum(greatest(reltuples, 0)), 0)::float8 as rows
+      from pg_class join pg_namespace as space on space.oid = relnamespace where nspname || '.' || relname = any (${names})`,
+  );
+  return rows;
 }

@@ -35,10 +35,11 @@ import type { DriverSocket, SocketEvents } from "./driver/driver-socket.ts";
 import { createSocketOpener } from "./driver/open-socket.ts";
 import { type ServerKind, sessionSettings } from "./driver/session-start.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
+import { intercept } from "./intercept.ts";
 import { createLookout } from "./lookout.ts";
 import { runText, type Sql, type TransactionSql } from "./sql.ts";
 
-export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
+export { describeDatabase, nameInstance } from "./database-url.ts";
 
 const RETIRED_END_SECONDS = 5;
 const SILENT_MS = 10_000;
@@ -163,16 +164,10 @@ export function connect(url: string | (() => string), options: ConnectOptions): 
     };
     return Reflect.apply(own.begin, own, [...args, withSettings]);
   };
-  const explained = <R>(returned: R): R => onRejected(returned, lookout.explain);
-  const pool: Sql = new Proxy(current.sql, {
-    apply: (_first, self, args) => explained(Reflect.apply(generation(), self, args)),
-    get(_first, name) {
-      if (name === "end") return end;
-      if (name === "begin") return (...args: unknown[]) => explained(begin(...args));
-      const value: unknown = Reflect.get(generation(), name);
-      if (name !== "unsafe" || typeof value !== "function") return value;
-      return (...args: unknown[]) => explained(value(...args));
-    },
+  const explained = <R>(make: () => R): R => onRejected(make(), lookout.explain);
+  const pool = intercept(current.sql, generation, explained, {
+    end,
+    begin: (...args: unknown[]) => explained(() => begin(...args)),
   });
   pools.set(pool, {
     instance: () => current.instance,

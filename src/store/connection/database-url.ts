@@ -32,19 +32,7 @@ const DEFAULT_PORT = 5432;
 /** Ours alone: it never reaches the server as a setting. */
 const INSTANCE = "docmirror_instance";
 
-const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
-
-/** The same URL with another database. Throws ConfigError. */
-export function replaceDatabase(url: string, name: string): string {
-  const match = URL_FORM.exec(url.trim());
-  if (!match) throw notAnAddress();
-  const [, scheme, credentials, authority = "", , query] = match;
-  const params = new URLSearchParams(query);
-  params.delete("dbname");
-  const who = credentials === undefined ? "" : `${credentials}@`;
-  const rest = params.size === 0 ? "" : `?${params.toString()}`;
-  return `${scheme}://${who}${authority}/${encodeURIComponent(name)}${rest}`;
-}
+const URL_FORM = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
 /** The same URL for one process: its name ends each application name, so that the server knows its sessions from others. */
 export function nameInstance(url: string, instance: string): string {
@@ -59,7 +47,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   // A URL with several hosts is not a valid URL, so the authority is cut out and read here.
   const match = URL_FORM.exec(text.trim());
   if (!match) throw notAnAddress();
-  const [, , credentials, authority = "", path = "", query = ""] = match;
+  const [, credentials, authority = "", path = "", query = ""] = match;
   const params = new URLSearchParams(query);
   // A U+0000 ends a text on the wire: the rest would be lost or misread.
   if (/%00|\0/.test(text)) throw notAnAddress();
@@ -108,26 +96,16 @@ export function describeDatabase(url: string): string {
 }
 
 /**
- * The same URL with this password in percent form, where it has none yet. A URL that cannot be read stays as it is, and
+ * The same URL with these parameters of libpq where it has none of its own. A URL that cannot be read stays as it is, and
  * is reported when a connection is opened. Never throws.
  */
-export function withPassword(url: string, password: string): string {
-  const match = URL_FORM.exec(url.trim());
-  if (!match || hasPassword(url)) return url;
-  const [, scheme, credentials = "", authority = "", path = "", query] = match;
-  const user = credentials.split(":", 1)[0];
-  const rest = query === undefined ? "" : `?${query}`;
-  return `${scheme}://${user}:${encodeURIComponent(password)}@${authority}${path}${rest}`;
-}
-
-/** The same URL with these parameters of libpq where it has none of its own. A URL that cannot be read stays as it is. Never throws. */
 export function withDefaults(
   url: string,
   defaults: readonly (readonly [name: string, value: string])[],
 ): string {
   const match = URL_FORM.exec(url.trim());
   if (!match) return url;
-  const [given, , credentials = "", , path = "", query = ""] = match;
+  const [given, credentials = "", , path = "", query = ""] = match;
   const [user, password] = credentials.split(/:(.*)/s);
   const params = new URLSearchParams(query);
   const parts: Record<string, string | undefined> = { user, password, dbname: path.slice(1) };
@@ -135,15 +113,6 @@ export function withDefaults(
   if (missing.length === 0) return url;
   const added = missing.map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   return `${given}${given.includes("?") ? "&" : "?"}${added.join("&")}`;
-}
-
-/** True where the URL contains a password. Never throws. */
-export function hasPassword(url: string): boolean {
-  try {
-    return parseDatabaseUrl(url).password !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { intercept } from "./intercept.ts";
 import type { Sql } from "./sql.ts";
 
 const CANCEL_EVERY_MS = 100;
@@ -40,13 +41,8 @@ export function lend(sql: Sql, pool: { cancelWaits(): Promise<void>; renew(): vo
   }
 
   return {
-    sql: new Proxy(sql, {
-      apply: (target, self, args) => begin(() => Reflect.apply(target, self, args)),
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if ((name !== "unsafe" && name !== "begin") || typeof value !== "function") return value;
-        return (...args: unknown[]) => begin(() => value(...args));
-      },
+    sql: intercept(sql, () => sql, begin, {
+      begin: (...args: Parameters<Sql["begin"]>) => begin(() => sql.begin(...args)),
     }),
     async takeBack() {
       isBack = true;

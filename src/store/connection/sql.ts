@@ -4,7 +4,8 @@ import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
-import { sqlstateOf } from "./store-errors.ts";
+import { intercept } from "./intercept.ts";
+import { isRecoveryConflict } from "./store-errors.ts";
 
 /** A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript Date. */
 export type Sql = postgres.Sql;
@@ -198,6 +199,13 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
 }
 
+/** The row of a statement that always gives one, as a count does. */
+export async function oneRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row> {
+  const [row] = await rows;
+  if (row === undefined) throw new Error("a statement that always gives a row gave none");
+  return row;
+}
+
 /** Reads a file of the program. A checkout may have given it the line ends of Windows, which must change neither a text nor its hash. */
 export function readSqlFile(place: string | URL): string {
   return readFileSync(place, "utf8").replaceAll("\r\n", "\n");
@@ -320,28 +328,17 @@ export async function withTransaction<T>(
     if (isLost) throw new Error("the connection of this transaction was lost");
   }
 
-  const follow = <R>(returned: R): R => statements?.follow(returned) ?? returned;
+  function through<R>(make: () => R): R {
+    assertConnected();
+    const made = make();
+    return statements?.follow(made) ?? made;
+  }
 
   function guard(tx: TransactionSql): TransactionSql {
-    return new Proxy(tx, {
-      apply(target, self, args) {
+    return intercept(tx, () => tx, through, {
+      savepoint(body: (savepoint: TransactionSql) => Promise<unknown>) {
         assertConnected();
-        return follow(Reflect.apply(target, self, args));
-      },
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name === "savepoint") {
-          return (body: (savepoint: TransactionSql) => Promise<unknown>) => {
-            assertConnected();
-            return target.savepoint((savepoint) => hold(savepoint, body));
-          };
-        }
-        // The only other way to a statement (`composed`).
-        if (name !== "unsafe" || typeof value !== "function") return value;
-        return (...args: unknown[]) => {
-          assertConnected();
-          return follow(Reflect.apply(value, target, args));
-        };
+        return tx.savepoint((savepoint) => hold(savepoint, body));
       },
     });
   }
@@ -371,17 +368,6 @@ export async function withTransaction<T>(
     timer = undefined;
     isLost = true;
   }
-}
-
-/**
- * The answers of a standby that cancels a query because it holds up the changes to replay: a failed
- * serialization, or a deadlock with the replay. A read-only transaction gets neither for another reason.
- */
-const CONFLICTS: readonly (string | undefined)[] = ["40001", "40P01"];
-
-/** True where a standby cancelled this read, so that the same read may succeed now. */
-export function isRecoveryConflict(error: unknown): boolean {
-  return CONFLICTS.includes(sqlstateOf(error));
 }
 
 /**

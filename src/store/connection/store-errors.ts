@@ -273,6 +273,17 @@ export function isLoginRefused(error: unknown): boolean {
   return /^28/.test(sqlstateOf(error) ?? "");
 }
 
+/**
+ * The answers of a standby that cancels a query because it holds up the changes to replay: a failed
+ * serialization, or a deadlock with the replay. A read-only transaction gets neither for another reason.
+ */
+const CONFLICTS: readonly (string | undefined)[] = ["40001", "40P01"];
+
+/** True where a standby cancelled this read, so that the same read may succeed now. */
+export function isRecoveryConflict(error: unknown): boolean {
+  return CONFLICTS.includes(sqlstateOf(error));
+}
+
 /** The SQLSTATE, or the code of the socket or the driver, from anywhere in the chain of causes. */
 export function sqlstateOf(error: unknown): string | undefined {
   if (error instanceof StoreError && error.sqlstate !== undefined) return error.sqlstate;

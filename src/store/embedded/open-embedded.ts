@@ -3,7 +3,7 @@ import { access, chmod, chown, constants, readdir, stat } from "node:fs/promises
 import { dirname, resolve } from "node:path";
 import type { Config } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
-import { connect, replaceDatabase, withSql } from "../connection/connect.ts";
+import { connect, withSql } from "../connection/connect.ts";
 import { describeDatabase } from "../connection/database-url.ts";
 import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
@@ -153,7 +153,8 @@ async function openPresence(url: string): Promise<Sql> {
       if (sqlstateOf(error) !== "3D000") throw error;
     }
     const create = (sql: Sql) => sql`create database ${sql(DATABASE)}`;
-    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, create);
+    const maintenanceUrl = Object.assign(new URL(url), { pathname: "/postgres" }).href;
+    await withSql(maintenanceUrl, { applicationName: "docmirror", max: 1 }, create);
     const second = open();
     await second`select 1`;
     return second;
@@ -178,17 +179,14 @@ async function leave(paths: EmbeddedPaths, presence: Sql, log: Logger): Promise<
 async function isUsedByOthers(presence: Sql): Promise<boolean> {
   const giveUpAt = Date.now() + LINGER_MS;
   for (;;) {
-    let others: number;
     try {
-      const [row] = await presence<{ others: number }[]>`
-        select count(*)::int as others from pg_stat_activity
-        where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-      others = row?.others ?? 0;
+      const others = await presence`
+        select from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+      if (others.count === 0) return false;
     } catch {
       // The server does not answer: it crashed or is being stopped. The next user starts it again.
       return true;
     }
-    if (others === 0) return false;
     if (Date.now() > giveUpAt) return true;
     await presence`select pg_sleep(0.05)`;
   }

@@ -12,6 +12,7 @@
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { toSecond } from "../../base/text.ts";
 import type { Probe } from "../connection/probe.ts";
 import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import { LOCK_NOT_HAD, sqlstateOf } from "../connection/store-errors.ts";
@@ -224,5 +225,5 @@ export async function tryReserve(tx: TransactionSql, name: LeaseName): Promise<b
 
 /** For people, such as "process 4711 on host, since 2026-05-01 03:04:05Z". */
 export function describeHolder({ pid, host, since }: Holder): string {
-  return `process ${pid} on ${host}, since ${since.slice(0, 19)}Z`;
+  return `process ${pid} on ${host}, since ${toSecond(since)}`;
 }

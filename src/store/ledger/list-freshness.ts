@@ -1,6 +1,7 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
+import { toSecond } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { type AnySql, statement } from "../connection/sql.ts";
+import { type AnySql, oneRow, statement } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
 
 const LIST_FRESHNESS = statement<ListFreshness>("list_freshness", import.meta.url);
@@ -37,8 +38,6 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
     ageMs(list.startedAt, now) > ageMs(oldest.startedAt, now) ? list : oldest,
   );
   if (startedAt === null) return { resource, why: "was never read to its end" };
-  // People need no fractions of a second.
-  const toSecond = (moment: string | null) => (moment ?? "").replace(/\.\d+/, "").replace(/\+00$/, "Z");
   const why = isAhead(startedAt, now)
     ? `was last read at ${toSecond(startedAt)}, which is in the future: a clock is or was wrong`
     : `was last read to its end at ${toSecond(finishedAt)}`;
@@ -51,8 +50,8 @@ const READ_SINCE = (sql: AnySql, resource: Resource) => sql`
 
 /** The moment since which every record of a list was read at least once. Null when that never was. */
 export async function findReadSince(sql: AnySql, resource: Resource): Promise<string | null> {
-  const [row] = await sql<{ since: string | null }[]>`select (${READ_SINCE(sql, resource)}) as since`;
-  return row?.since ?? null;
+  const read = sql<{ since: string | null }[]>`select (${READ_SINCE(sql, resource)}) as since`;
+  return (await oneRow(read)).since;
 }
 
 /** The service shows other dates for most builds, since the run that first met one. Not all of them were read since. */

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
-import { type AnySql, compose, runStatement, runText, type Sql } from "../connection/sql.ts";
+import { type AnySql, compose, oneRow, runStatement, runText, type Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { SyncKind } from "../schema/runs.ts";
 
@@ -73,23 +73,27 @@ export const SERVICE_NAME = compose`(
 
 /** The same, read. */
 export async function findServiceName(sql: AnySql): Promise<string | null> {
-  const [row] = await runStatement<{ name: string | null }>(sql, compose`select ${SERVICE_NAME} as name`);
-  return row?.name ?? null;
+  const named = runStatement<{ name: string | null }>(sql, compose`select ${SERVICE_NAME} as name`);
+  return (await oneRow(named)).name;
 }
 
 /** The simulated service that this database mirrors, or null when `docmirror demo` did not fill it. */
 export async function readDemoMark(sql: Sql): Promise<string | null> {
-  const [row] = await sql<{ comment: string | null }[]>`
-    select shobj_description(oid, 'pg_database') as comment from pg_database where datname = current_database()`;
-  return row?.comment?.startsWith(MARK) ? row.comment.slice(MARK.length) : null;
+  const { comment } = await oneRow(
+    sql<{ comment: string | null }[]>`
+      select shobj_description(oid, 'pg_database') as comment from pg_database where datname = current_database()`,
+  );
+  return comment?.startsWith(MARK) ? comment.slice(MARK.length) : null;
 }
 
 /** Marks the database as one that the next demo may wipe. */
 export async function writeDemoMark(sql: Sql, serviceUrl: string): Promise<void> {
   // COMMENT takes no parameters and no expressions, so the server quotes the values.
-  const [comment] = await sql<{ statement: string }[]>`
-    select format('comment on database %I is %L', current_database(), ${MARK + serviceUrl}::text) as statement`;
-  if (comment) await runText(sql, comment.statement);
+  const { statement } = await oneRow(
+    sql<{ statement: string }[]>`
+      select format('comment on database %I is %L', current_database(), ${MARK + serviceUrl}::text) as statement`,
+  );
+  await runText(sql, statement);
 }
 
 /** Throws ConfigError when the database is the demo's and `baseUrl` another service: ids would mix. */

@@ -6,13 +6,11 @@ export interface MutedProject {
   until: string;
 }
 
-/** Notes nothing of a project for so long, from now on. Another wait replaces one before. Returns its end. */
-export async function muteProject(sql: Sql, slug: string, forMs: number): Promise<string> {
-  const [row] = await sql<{ until: string }[]>`
+/** Notes nothing of a project for so long, from now on. Another wait replaces one before. */
+export async function muteProject(sql: Sql, slug: string, forMs: number): Promise<void> {
+  await sql`
     insert into sync.muted_projects (project_slug, until) values (${slug}, now() + ${forMs}::float8 * interval '1 ms')
-    on conflict (project_slug) do update set until = excluded.until, muted_at = now()
-    returning until`;
-  return row?.until ?? "";
+    on conflict (project_slug) do update set until = excluded.until, muted_at = now()`;
 }
 
 /** False where it was not muted. */

@@ -4,6 +4,7 @@ import { connect } from "../connection/connect.ts";
 import {
   type AnySql,
   abortable,
+  oneRow,
   runText,
   type Sql,
   statement,
@@ -45,6 +46,8 @@ export interface MigrationStatus {
   usable: boolean;
   /** Those of the program, in order. `appliedAt` is in UTC, null while pending. `additive`: an older program may go on after it. */
   migrations: { tag: string; appliedAt: string | null; additive: boolean }[];
+  /** Those of the program that the database lacks. */
+  missing: number;
   /** Migrations in the database that this program does not know. */
   unknown: number;
   /** Views and functions of the reports that the program defines differently, or does not define. */
@@ -223,9 +226,13 @@ export async function areReportsLater(sql: AnySql, definitions: Definitions): Pr
   return state === "newer" && outdated.length > 0;
 }
 
+/** True where the database has nothing of docmirror. */
+export function isUnmade({ migrations, missing, unknown }: MigrationStatus): boolean {
+  return unknown === 0 && missing === migrations.length;
+}
+
 /** Describes the missing parts of an older schema, such as "2 of 9 migrations are missing". */
-export function whatIsMissing({ migrations, outdated }: MigrationStatus): string {
-  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+export function whatIsMissing({ migrations, missing, outdated }: MigrationStatus): string {
   return missing > 0
     ? `${missing} of ${migrations.length} migrations are missing`
     : `it lacks the new definition of ${listOrCount(outdated)}`;
@@ -248,8 +255,7 @@ export interface ServerFacts {
 
 /** Facts about server and role. Throws StoreError unless it is Postgres 15 or newer with UTF-8. */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
-  const [server] = await withStoreErrors("connect to the database", () => SERVER_FACTS(sql));
-  if (server === undefined) throw new Error("a select without a table gave no row");
+  const server = await withStoreErrors("connect to the database", () => oneRow(SERVER_FACTS(sql)));
   if (server.number < OLDEST_SERVER * 10_000) {
     throw new StoreError(`could not use the server: it is Postgres ${server.version}`, {
       hint: `docmirror needs Postgres ${OLDEST_SERVER} or newer`,
@@ -285,17 +291,18 @@ async function judge(
   });
   const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration)));
   const outdated = namesOf(changes);
-  const isLacking = migrations.some(({ appliedAt }) => appliedAt === null);
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
   const isNewer = unknown.length > 0 || changes.newer.length > 0;
-  const isOlder = isLacking || outdated.length > 0;
+  const isOlder = missing > 0 || outdated.length > 0;
   const isOnlyMore = async () =>
-    !isLacking &&
+    missing === 0 &&
     unknown.every(({ additive }) => additive) &&
     !(outdated.length > 0 && (await isLackingColumns(sql, definitions.dictionary)));
   return {
     state: isNewer ? "newer" : isOlder ? "older" : "current",
     usable: isNewer ? await isOnlyMore() : !isOlder,
     migrations,
+    missing,
     unknown: unknown.length,
     outdated,
     maker: `the version that made it${changes.latest === null ? "" : `, ${changes.latest}`}`,

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import {
   type AnySql,
   abortable,
+  oneRow,
   readSqlFile,
   runText,
   statement,
@@ -54,9 +55,9 @@ const FIRST_TURN_KEY = 7_305_110_624;
  */
 export async function takeMigrationTurn(tx: TransactionSql, signal?: AbortSignal): Promise<void> {
   const mayLock = async () => {
-    const [row] = await tx<{ mayLock: boolean | null }[]>`
+    const right = tx<{ mayLock: boolean | null }[]>`
       select has_table_privilege(to_regclass('sync.migrations'), 'update') as "mayLock"`;
-    return row?.mayLock ?? null;
+    return (await oneRow(right)).mayLock;
   };
   if ((await mayLock()) === null)
     await abortable(tx`select pg_advisory_xact_lock(${FIRST_TURN_KEY})`, signal);
@@ -87,10 +88,8 @@ export interface StoredSchema {
 
 /** Empty for a database without our schema. Changes nothing. `isMade`: whether the tables of the ledger are there, where that was asked. */
 export async function readSchema(sql: AnySql, isMade?: boolean): Promise<StoredSchema> {
-  const [ledger] = isMade === undefined ? await HAS_LEDGER(sql) : [{ isMade }];
-  if (!ledger?.isMade) return { applied: [], defined: [] };
-  const [schema] = await STORED_SCHEMA(sql);
-  return schema ?? { applied: [], defined: [] };
+  const hasLedger = isMade ?? (await oneRow(HAS_LEDGER(sql))).isMade;
+  return hasLedger ? oneRow(STORED_SCHEMA(sql)) : { applied: [], defined: [] };
 }
 
 const CREATE_LEDGER = readSqlFile(new URL("sql/create_ledger.sql", import.meta.url));

@@ -3,7 +3,7 @@ import type { Logger } from "../../base/log.ts";
 import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertUsable, type MigrationStatus, migrate, migrationStatus } from "./migrate.ts";
+import { assertUsable, isUnmade, type MigrationStatus, migrate, migrationStatus } from "./migrate.ts";
 
 export interface PreparedDatabase {
   url: string;
@@ -29,7 +29,7 @@ export async function prepareDatabase(
   signal?: AbortSignal,
 ): Promise<void> {
   const status = await withStoreErrors("connect to the database", () => migrationStatus(sql, definitions));
-  const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
+  const isNew = isUnmade(status);
   if (status.state === "older" && (isNew || database.embedded)) {
     const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
     const facts = { database: database.describe };
@@ -66,8 +66,7 @@ function warnOfTemporaryTables({ temporaryGrant: grant }: MigrationStatus, log: 
  */
 export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
   const status = await migrationStatus(sql, definitions);
-  if (status.unknown === 0 && status.migrations.every(({ appliedAt }) => appliedAt === null))
-    throw noMirrorError(place);
+  if (isUnmade(status)) throw noMirrorError(place);
   assertUsable(status);
 }
 

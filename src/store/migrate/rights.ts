@@ -1,5 +1,5 @@
 import { ConfigError, StoreError } from "../../base/errors.ts";
-import { type AnySql, runText, type Sql, statement, withTransaction } from "../connection/sql.ts";
+import { type AnySql, oneRow, runText, type Sql, statement, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import { takeMigrationTurn } from "./migration-ledger.ts";
 
@@ -21,16 +21,18 @@ export async function grantWorker(sql: Sql, role: string): Promise<void> {
     withTransaction(sql, async (tx) => {
       // Two at once would change the same rows of the catalog, which Postgres refuses.
       await takeMigrationTurn(tx);
-      const [facts] = await tx<{ exists: boolean; owns: boolean }[]>`
-        select rolname is not null as exists, coalesce(pg_has_role(rolname, nspowner, 'member'), false) as owns
-        from pg_namespace left join pg_roles on rolname = ${role}
-        where nspname = 'mirror'`;
-      if (!facts?.exists) {
+      const { exists, owns } = await oneRow(
+        tx<{ exists: boolean; owns: boolean }[]>`
+          select rolname is not null as exists, coalesce(pg_has_role(rolname, nspowner, 'member'), false) as owns
+          from pg_namespace left join pg_roles on rolname = ${role}
+          where nspname = 'mirror'`,
+      );
+      if (!exists) {
         throw new ConfigError(`there is no role ${JSON.stringify(role)}`, {
           hint: "make it first, as by `createuser --pwprompt`, and repeat the command",
         });
       }
-      if (facts.owns) {
+      if (owns) {
         throw new ConfigError(`${role} may do all that the owner of the mirror may, and needs no rights`, {
           hint: "name another role, for a worker that owns nothing",
         });
@@ -79,9 +81,7 @@ interface CatalogLook {
 
 /** Throws StoreError where rows of a table are hidden and nothing would fail for it. */
 export async function lookAtCatalog(sql: AnySql): Promise<CatalogLook> {
-  const [look] = await CATALOG_LOOK(sql, { quietly: true });
-  if (look === undefined) throw new Error("a select without a table gave no row");
-  const { hiding, ...facts } = look;
+  const { hiding, ...facts } = await oneRow(CATALOG_LOOK(sql, { quietly: true }));
   if (hiding !== null) throw hidesRows(hiding);
   return facts;
 }
@@ -122,10 +122,10 @@ export async function assertMayMigrate(sql: AnySql): Promise<void> {
 
 /** The things that each role may make in this database without a right of its own, for people; empty where that was revoked. */
 export async function findOpenToAll(sql: Sql): Promise<string> {
-  const [row] = await sql<{ temporary: boolean; objects: boolean }[]>`
-    select has_database_privilege('public', current_database(), 'temporary') as temporary,
-      has_function_privilege('public', 'pg_catalog.lo_from_bytea(oid, bytea)', 'execute') as objects`;
-  return [row?.temporary && "temporary tables", row?.objects && "large objects"]
-    .filter(Boolean)
-    .join(" and ");
+  const { temporary, objects } = await oneRow(
+    sql<{ temporary: boolean; objects: boolean }[]>`
+      select has_database_privilege('public', current_database(), 'temporary') as temporary,
+        has_function_privilege('public', 'pg_catalog.lo_from_bytea(oid, bytea)', 'execute') as objects`,
+  );
+  return [temporary && "temporary tables", objects && "large objects"].filter(Boolean).join(" and ");
 }

@@ -1,4 +1,4 @@
-import { type Sql, statement } from "../connection/sql.ts";
+import { oneRow, type Sql, statement } from "../connection/sql.ts";
 
 const OUR_SEQUENCES = statement<{ table: string; column: string; sequence: string; last: string }>(
   "our_sequences",
@@ -13,9 +13,9 @@ export async function findSequenceRepairs(sql: Sql): Promise<string[]> {
   const columns = await OUR_SEQUENCES(sql);
   const repairs: string[] = [];
   for (const { table, column, sequence, last } of columns) {
-    const [row] = await sql<{ highest: string }[]>`
-      select coalesce(max(${sql(column)}), 0)::text as highest from ${sql(table)}`;
-    const highest = row?.highest ?? "0";
+    const { highest } = await oneRow(
+      sql<{ highest: string }[]>`select coalesce(max(${sql(column)}), 0)::text as highest from ${sql(table)}`,
+    );
     if (BigInt(highest) > BigInt(last)) repairs.push(`select setval('${sequence}', ${highest})`);
   }
   return repairs;

@@ -45,10 +45,10 @@ describe("meters", () => {
 
   it("show when each schedule is due, and nothing for one that never is again", async () => {
     const { schedule, registry } = createMeters();
-    let next: Date | null = new Date("2026-11-03T02:17:00Z");
-    schedule.watch("sync", () => next);
+    let next: string | null = "2026-11-03T02:17:00Z";
+    schedule.watch(() => [{ job: "sync", due_at: next }]);
     const due = async () => seriesOf(await registry.metrics(), "docmirror_next_run_timestamp_seconds");
-    expect(await due()).toEqual({ 'command="sync"': Date.parse("2026-11-03T02:17:00Z") / 1000 });
+    expect(await due()).toEqual({ 'command="sync"': Date.parse(next) / 1000 });
     next = null;
     expect(await due()).toEqual({});
   });

@@ -12,13 +12,13 @@ import {
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
+import { replaceDatabase } from "../../support/replace-database.ts";
 import { createRole } from "../../support/roles.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/output/answer-writer.ts";
+import { FORMATS, type Format, printAnswer } from "../../../src/cli/output/answer-writer.ts";
 import type { AnswerRow } from "../../../src/report/read-answer.ts";
 
 async function print(
@@ -16,20 +16,14 @@ async function print(
     write: async (text: string) => void written.push(text),
     json: async () => {},
   };
-  const writer = createAnswerWriter(
-    format,
-    { columns: ["name", "rate"], facts: { report: "x" }, ...(answer && { answer }) },
-    out,
-  );
-  await writer.write(rows.slice(0, 1));
-  await writer.write(rows.slice(1));
-  await writer.end();
+  const wanted = { format, columns: ["name", "rate"], facts: { report: "x" }, ...(answer && { answer }) };
+  await printAnswer([rows.slice(0, 1), rows.slice(1)], wanted, out);
   return written.join("");
 }
 
 const EVIL = "<b>|`\u001b[2J\u202e\n*";
 
-describe("createAnswerWriter", () => {
+describe("printAnswer", () => {
   it("aligns a table over all batches; null is nothing, and what eyes do not need is left out", async () => {
     const rows = [
       ["a", 2 / 3],

@@ -281,7 +281,7 @@ describe("of a mirror in trouble, status tells as doctor, the metrics and the pa
   });
 
   it("when backups and exports were good last, and since when they fail", () => {
-    const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
+    const full = "failed 3 times since 2026-11-03 02:17:00Z: the disk is full (ENOSPC)";
     expect(told.plain).toContain(`\nbackup: ${full}; the last good one: 2 h `);
     expect(told.plain).toContain(`\nexport: ${full}; none was good yet\n`);
     expect(doctored[0]).toMatch(/^! warning +backups +backup: failed 3 times/m);

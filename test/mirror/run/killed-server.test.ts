@@ -11,7 +11,6 @@ import { withDatabase } from "../../../src/cli/context/with-mirror.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
-import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
 import { runCli } from "../../support/cli.ts";
@@ -20,6 +19,7 @@ import { useFolder } from "../../support/folder.ts";
 import { otherProcess } from "../../support/leases.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { replaceDatabase } from "../../support/replace-database.ts";
 import { later } from "../../support/tally.ts";
 
 const definitions = readDefinitions();

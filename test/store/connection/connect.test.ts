@@ -11,10 +11,9 @@ import {
   nameInstance,
   renewConnections,
   renewOtherConnections,
-  replaceDatabase,
   withSql,
 } from "../../../src/store/connection/connect.ts";
-import { parseDatabaseUrl, withPassword } from "../../../src/store/connection/database-url.ts";
+import { parseDatabaseUrl, withDefaults } from "../../../src/store/connection/database-url.ts";
 import { scramPassword } from "../../../src/store/connection/scram-password.ts";
 import { measureServerClock } from "../../../src/store/connection/server-clock.ts";
 import { type Sql, type TransactionSql, withTransaction } from "../../../src/store/connection/sql.ts";
@@ -130,7 +129,7 @@ describe("parseDatabaseUrl", () => {
   });
 });
 
-describe("withPassword", () => {
+describe("a password as a default", () => {
   const password = ` it's "50%" @:/?#[]&=+ ü€😀 `;
 
   test.each([
@@ -141,7 +140,10 @@ describe("withPassword", () => {
     "postgres:///m?user=me&password=",
     "postgres://[::1]",
   ])("%s gets it, and nothing else in it changes", (url) => {
-    expect(parseDatabaseUrl(withPassword(url, password))).toEqual({ ...parseDatabaseUrl(url), password });
+    expect(parseDatabaseUrl(withDefaults(url, [["password", password]]))).toEqual({
+      ...parseDatabaseUrl(url),
+      password,
+    });
   });
 
   test.each([
@@ -149,7 +151,7 @@ describe("withPassword", () => {
     "postgres://me@db.example/m?password=other",
     "no address",
   ])("%s stays as it is", (url) => {
-    expect(withPassword(url, password)).toBe(url);
+    expect(withDefaults(url, [["password", password]])).toBe(url);
   });
 });
 
@@ -162,17 +164,6 @@ describe("describeDatabase", () => {
     ["postgres:secret", "postgres://(not readable)"],
   ])("%s", (url, text) => {
     expect(describeDatabase(url)).toBe(text);
-  });
-});
-
-describe("replaceDatabase", () => {
-  test.each([
-    ["postgres://me:p%40@h:1/m", "postgres://me:p%40@h:1/other"],
-    ["postgres://h", "postgres://h/other"],
-    ["postgres://me@/m?host=/run&port=1", "postgres://me@/other?host=%2Frun&port=1"],
-    ["postgres://a,b:2/m?dbname=x", "postgres://a,b:2/other"],
-  ])("%s", (url, changed) => {
-    expect(replaceDatabase(url, "other")).toBe(changed);
   });
 });
 
@@ -515,7 +506,7 @@ test("any password opens a server that keeps it by SCRAM", { tags: ["long"] }, a
       const [quoted] = await sql<{ text: string }[]>`select quote_literal(${password}) as text`;
       await sql.unsafe(`alter role ${role} password ${quoted?.text}`);
       const { href } = Object.assign(new URL(database.url), { username: role, password: "" });
-      const url = withPassword(href, await scramPassword(password));
+      const url = withDefaults(href, [["password", await scramPassword(password)]]);
       await withTestSql(url, (own) => own`select`).catch((error: unknown) =>
         refused.push(`${JSON.stringify(password)}: ${error}`),
       );

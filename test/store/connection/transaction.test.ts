@@ -4,11 +4,11 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { copyOut } from "../../../src/store/connection/copy.ts";
 import {
-  isRecoveryConflict,
   repeatAfterConflict,
   type TransactionSql,
   withTransaction,
 } from "../../../src/store/connection/sql.ts";
+import { isRecoveryConflict } from "../../../src/store/connection/store-errors.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(4));

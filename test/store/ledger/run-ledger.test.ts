@@ -123,7 +123,7 @@ describe("a run", () => {
 
   test("has the size of the database, and none where its sessions took a role that may not ask for it", async () => {
     const sizes = async () =>
-      (await sql`select database_bytes from sync.runs`).map((run) => run.database_bytes);
+      (await sql`select database_bytes from sync.runs order by id`).map((run) => run.database_bytes);
     await finish((await openRun(sql, "full", at(1))).runId);
     expect(await sizes()).toEqual([expect.any(Number)]);
     const [{ name } = { name: "" }] = await sql<{ name: string }[]>`select current_database() as name`;

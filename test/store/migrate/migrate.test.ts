@@ -4,7 +4,6 @@ import { SchemaVersionError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Definitions } from "../../../src/store/migrate/definitions.ts";
 import {
@@ -20,6 +19,7 @@ import { startCli } from "../../support/cli.ts";
 import { countWaits, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { HELD } from "../../support/leases.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
+import { replaceDatabase } from "../../support/replace-database.ts";
 import { createRole } from "../../support/roles.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
