@@ -105,7 +105,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const file = moment.isFile && { of: when(moment.at.getTime(), now), says: writtenWords(now) };
+      const file = moment.isFile && { of: when(moment.at, now), says: writtenWords(now) };
       const facts = { age: renderAge(moment), ...draft, limits, service: freshness.service, file };
       return { status: 200, ...draft, body: await renderDocument(facts, style.href) };
     });

@@ -6,19 +6,8 @@ import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
 import { linesHref } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
-import {
-  age,
-  icon,
-  mark,
-  momentMs,
-  momentTag,
-  outcomeMark,
-  outcomeSign,
-  span,
-  when,
-} from "../parts/marks.ts";
+import { age, icon, mark, momentMs, momentTag, outcomeMark, outcomeSign, span } from "../parts/marks.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
 import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
@@ -36,15 +25,10 @@ export const series = block({
   draw({ rows }, { fact, now }) {
     if (!hasSeries(fact)) return null;
     const target = targetWords(fact.version_slug, fact.type);
-    const builds = rows.map(({ build_id, outcome, triggered_at, error_class }) => ({
-      id: build_id,
-      outcome,
-      words: `${target}${triggeredWords(triggered_at, now)}${error_class === null ? "" : `: ${kindLabel(error_class)}`}`,
-    }));
     return {
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
-      body: linkStrip(builds, fact.build_id),
+      body: linkStrip(rows, () => target, now, fact.build_id),
     };
   },
 });
@@ -181,11 +165,6 @@ ${near("Before", before, signOf(before), before ? at(before, gap(before, fact, "
 ${near("Last good", good, good && mark("good", "last good"), goodWords(fact, around.slice(0, place), good, now) ?? never)}
 ${near("After", after, signOf(after), after ? at(after, gap(fact, after, "later")) : lastWords, "next")}
 </nav>`;
-}
-
-function triggeredWords(moment: string | null, now: Date): string {
-  const ms = momentMs(moment);
-  return Number.isNaN(ms) ? "" : `, ${when(ms, now)} UTC`;
 }
 
 function goodWords(

@@ -221,7 +221,7 @@ function judgeErrors(
   const { failed, finished } = said;
   const [most] = kinds;
   const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
-  const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at.getTime())}` : ""}`;
+  const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at)}` : ""}`;
   if (failed === 0 || most === undefined)
     return finished > 0
       ? {

@@ -8,7 +8,6 @@ import {
   type RisingLine,
   risenWords,
   sharesWords,
-  sinceWords,
 } from "../parts/changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
@@ -324,7 +323,7 @@ export const risen = block({
   draw({ rows }, { now, at, isNow }) {
     if (rows.length === 0) return null;
     return {
-      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at.getTime(), now)}`,
+      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at, now)}`,
       count: counted(rows.length, "line"),
       note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
       body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
@@ -336,7 +335,7 @@ function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
   const against = `rises: ${risenWords(one)}`;
   return html`<li class="kline rises">
     <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
-    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
+    since ${when(one.since, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
     <small><span class="rise">${icon("up")}${one.failures_before === 0 ? "new" : against}</span>
     ${counted(one.failures, "build")}, the first ${buildLink(one.first_build_id)}, ${momentTag(one.since, now)}</small></li>
 `;

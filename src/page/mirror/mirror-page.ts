@@ -215,7 +215,7 @@ function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Mar
       ? "The figures have not been computed yet."
       : html`The figures were computed ${computed}${check}.`,
     nights > 0 && `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`,
-    silent && `No notices of ${silent.project_slug} until ${when(momentMs(silent.until), now)} UTC${more}.`,
+    silent && `No notices of ${silent.project_slug} until ${when(silent.until, now)} UTC${more}.`,
   );
 }
 

@@ -157,7 +157,7 @@ function drawFirstSync(sync: SyncProgress, address: Address, names: Markup | "")
   const sentence = isSilent
     ? html`First sync: nothing has come for ${span(sync.silentMs)}; ${doneWords(sync, share)}.`
     : html`First sync: ${doneWords(sync, share)}${leftWords(sync)}.`;
-  const began = when(momentMs(sync.startedAt), address.now);
+  const began = when(sync.startedAt, address.now);
   const verdict: Verdict = {
     title: share === null ? "The first sync is under way" : `${share} % of the first sync`,
     ...underWay(isSilent),

@@ -93,7 +93,7 @@ export const looks = block({
         ],
         height: HEIGHT,
         room: 38,
-        told: `In the 24 hours up to ${when(now.getTime(), now)}: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
+        told: `In the 24 hours up to ${when(now, now)}: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
         axis,
         body: html`${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
@@ -102,7 +102,7 @@ ${gaps.map(
   ([from, to]) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
     width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`,
 )}
-${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">${isFile ? when(now.getTime(), now) : "now"}</text>`,
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">${isFile ? when(now, now) : "now"}</text>`,
       })}
 ${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };
@@ -130,14 +130,13 @@ const isRunning = ({ status }: RunRow): boolean => status === "running";
 const isWell = (row: RunRow): boolean => row.status === "succeeded" || isRunning(row);
 
 function drawSync(row: RunRow, x: string, now: Date): Markup {
-  const at = momentMs(row.started_at);
-  const title = `${row.kind}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${row.status}`;
+  const title = `${row.kind}, ${when(row.started_at, now)}: ${row.status}`;
   const sign = SIGNS[isRunning(row) ? "run" : isWell(row) ? "good" : "bad"];
   return html`<g><title>${title}</title><svg x="${x}" y="${SYNC_Y}" overflow="visible">${sign}</svg></g>`;
 }
 
 function drawSpell({ started_at, ended_at, runs, troubled }: RunRow, from: number, to: number): Markup {
-  const [first, last] = [clockWords(momentMs(started_at)), clockWords(momentMs(ended_at))];
+  const [first, last] = [clockWords(started_at), clockWords(ended_at)];
   return html`<g><title>${counted(runs, "round")}, ${first} to ${last}${troubled > 0 && `, ${troubled} not successful`}</title>
     <rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%"
     y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;

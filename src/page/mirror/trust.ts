@@ -6,7 +6,7 @@ import { type Asks, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { age, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
+import { age, type MarkKind, mark, when } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
 import { askForCounts, wordsOf } from "./runs.ts";
@@ -259,10 +259,7 @@ function listState(list: FreshList, overdue: readonly string[]): [MarkKind, stri
 
 function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date): string {
   if (last_good_at === null) return "not yet";
-  const at = (text: string) => {
-    const ms = momentMs(text);
-    return Number.isNaN(ms) ? "at an unknown time" : when(ms, now);
-  };
-  if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
-  return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;
+  const at = when(last_good_at, now);
+  if (last_walk === "whole") return `from end to end, ${at}`;
+  return `the new ones, ${at}; ${read_since === null ? "never all" : `all since ${when(read_since, now)}`}`;
 }

@@ -17,7 +17,7 @@ import { html, type Markup } from "../parts/html.ts";
 import { age, clockWords, HOUR_MS, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
 import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
-import { type Arrivals, lastBuildWords, rangeWords } from "./usual.ts";
+import { type Arrivals, rangeWords } from "./usual.ts";
 import type { NowSaid } from "./verdict.ts";
 
 const HEIGHT = 140;
@@ -74,7 +74,7 @@ ${renderFoldTable<HourRow>({
   },
 });
 
-const clockOf = ({ hour }: HourRow): string => clockWords(momentMs(hour));
+const clockOf = ({ hour }: HourRow): string => clockWords(hour);
 
 const usualWords = ({ usual_low: low, usual_high: high }: HourRow): string | null =>
   low === null || high === null ? null : rangeWords({ low, high });
@@ -86,7 +86,7 @@ function drawHours(hours: readonly HourRow[], arrivals: Arrivals, now: Date): Ma
   const gone = hours.filter(({ builds }) => builds === 0).length;
   const told =
     `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
-    `the last build was at ${lastBuildWords(arrivals, now)}.`;
+    `the last build was at ${when(arrivals.lastBuildAt, now)}.`;
   const ticks = [...new Set([0, Math.round(most / 2), most])];
   return drawPlot({
     height: HEIGHT,
@@ -185,7 +185,7 @@ export const checked = block({
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
   async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
-    const last = lastBuildWords(arrivals, now);
+    const last = when(arrivals.lastBuildAt, now);
     const found = await askEach(tx, {
       looks: LOOKS({ since: new Date(arrivals.lastBuildAt).toISOString() }),
     });

@@ -40,7 +40,7 @@ import {
   spanUntil,
 } from "./now-scope.ts";
 import { fixed, stuck, why } from "./rail.ts";
-import { lastBuildWords, longSpan, rangeWords, usualOf } from "./usual.ts";
+import { longSpan, rangeWords, usualOf } from "./usual.ts";
 import { judge, type NowSaid, type NowVerdict, type NowVerdictFacts, readVerdictFacts } from "./verdict.ts";
 
 const NOW: BlockPage<NowScope, NowSaid> = {
@@ -119,7 +119,7 @@ function readRefresh(query: URLSearchParams): number | undefined {
 }
 
 const renderWallboard = (every: number, { now }: PageMoment): Markup =>
-  html`<p class="note">Asks again every ${counted(every, "second")}; asked at ${clockWords(now.getTime())} UTC.
+  html`<p class="note">Asks again every ${counted(every, "second")}; asked at ${clockWords(now)} UTC.
   <a href="/">Stop</a></p>`;
 
 /** The failures of now against what is usual, with the figures of the page. */
@@ -130,7 +130,7 @@ const nowVerdict = part({
     const judged = judge(facts);
     const { arrivals, now } = facts;
     const isQuiet = judged.kind === "quiet";
-    const last = () => spanUntil(new Date(arrivals.lastBuildAt), lastBuildWords(arrivals, now), now);
+    const last = () => spanUntil(new Date(arrivals.lastBuildAt), when(arrivals.lastBuildAt, now), now);
     return {
       verdict: withFigures(judged, facts, answers),
       facts,
@@ -198,7 +198,7 @@ function figuresOf(
     },
     {
       label: "Failing",
-      labelRest: day !== undefined ? " at its end" : isNow ? " now" : ` at ${when(at.getTime(), now)}`,
+      labelRest: day !== undefined ? " at its end" : isNow ? " now" : ` at ${when(at, now)}`,
       ...amount(failing, "project"),
       ...(day === undefined && { unit: `of ${counted(projects, "project")}` }),
       note: html`<a href="${withQuery("/", { show: "main", day: day?.text })}#failing">${grouped(sumIn(answers.failing, "main"))} in their main docs</a>`,
@@ -245,7 +245,7 @@ const SPARK_DAYS = 30;
 function drawSpark(days: readonly RateDay[], now: Date): Markup | null {
   const usual = rateOf(sumUp(days))?.share ?? null;
   const known = days.flatMap(({ day, success_rate: rate, ...count }, place) =>
-    rate === null ? [] : { day: dayWords(Date.parse(day), now), rate, count, place },
+    rate === null ? [] : { day: dayWords(day, now), rate, count, place },
   );
   const [first, last] = [known[0], known.at(-1)];
   if (known.length < 3 || first === undefined || last === undefined) return null;
@@ -275,7 +275,7 @@ function quietFigures(
   { arrivals, now, failing, projects }: NowVerdictFacts,
   { openCounts: [open] }: NowAnswers,
 ): Figure[] {
-  const last = lastBuildWords(arrivals, now);
+  const last = when(arrivals.lastBuildAt, now);
   return [
     {
       label: "Arrived",

@@ -67,7 +67,7 @@ export interface NowSpan {
 
 /** The 24 hours up to the last look; the last ones where it is new, or a day of the past. */
 export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
-  const span = spanUntil(at, when(at.getTime(), now), now);
+  const span = spanUntil(at, when(at, now), now);
   const words = day?.name ?? "last 24 hours";
   if (isNow) return { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" };
   if (day === undefined) return span;

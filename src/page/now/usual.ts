@@ -58,7 +58,7 @@ interface Silence {
 
 /** `No build since 02:10`, up to the last look where that is old. */
 const noBuild = ({ arrivals, now, isNow }: Silence): string =>
-  `No build ${isNow ? "since" : "from"} ${lastBuildWords(arrivals, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
+  `No build ${isNow ? "since" : "from"} ${when(arrivals.lastBuildAt, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
 
 /** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
 export function judgeQuiet(silence: Silence) {
@@ -86,7 +86,7 @@ export function judgeFew(silence: Silence) {
   return {
     title: `! ${counted(lately.builds, "build")} in 24 h`,
     sentence: `${counted(lately.builds, "build")} came ${span}, fewer than on any of ${daysKnown} days.`,
-    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${lastBuildWords(arrivals, now)}.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${when(arrivals.lastBuildAt, now)}.`,
   };
 }
 
@@ -104,9 +104,6 @@ export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   if (state === "usual" && lately.builds === 0) return `No build came ${span}.`;
   return null;
 }
-
-/** The moment of the last build: `22 Nov 02:10`. */
-export const lastBuildWords = ({ lastBuildAt }: Arrivals, now: Date): string => when(lastBuildAt, now);
 
 const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
   `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : isNow ? "by now" : "by then"}.`;

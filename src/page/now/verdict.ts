@@ -8,7 +8,7 @@ import { html, joined, type Markup, sentences, shorten, wholePercent } from "../
 import type { Trouble } from "../parts/incidents.ts";
 import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, when } from "../parts/marks.ts";
 import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
@@ -169,7 +169,7 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
     evidence: firstTwo(
       day === undefined
-        ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`
+        ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at, facts.now)} UTC.`
         : `${counted(facts.finishedLately, "build")} of that day finished.`,
       arrivalWords(facts),
     ),
@@ -195,7 +195,7 @@ function judgeStale({
   projects,
 }: NowVerdictFacts): Said | null {
   if (!isStale || asOf === null) return null;
-  const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
+  const then = Number.isNaN(asOf.getTime()) ? null : when(asOf, now);
   const was =
     trouble === null ? "No look at the builds has ended well since" : `The last run ${shorten(trouble, 160)}`;
   return {
@@ -203,7 +203,7 @@ function judgeStale({
     sentence:
       then === null
         ? "Not current: a wrong clock hides when the builds were last read."
-        : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf.getTime(), now)}`}.`,
+        : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf, now)}`}.`,
     evidence: `${was}. What broke since is not here; then, ${failingWords(failing, projects)}.`,
   };
 }
@@ -211,9 +211,9 @@ function judgeStale({
 function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): Said | null {
   if (incident === undefined) return null;
   const { hour, until, projects } = incident;
-  const since = when(momentMs(incident.since), now);
+  const since = when(incident.since, now);
   const how = isNow ? `has been in trouble since ${since}` : `was in trouble from ${since} on`;
-  const between = `between ${when(momentMs(hour), now)} and ${clockWords(momentMs(until))}`;
+  const between = `between ${when(hour, now)} and ${clockWords(until)}`;
   return {
     title: `The platform ${isNow ? "is" : "was"} in trouble`,
     sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
@@ -228,7 +228,7 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
   return {
     title: "No finished build",
     sentence: "No build has finished yet, so none can have failed.",
-    evidence: `${counted(projects, "project")}, as of ${when(at.getTime(), now)} UTC.`,
+    evidence: `${counted(projects, "project")}, as of ${when(at, now)} UTC.`,
   };
 }
 

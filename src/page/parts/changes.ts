@@ -6,7 +6,7 @@ import { type Asks, question, sumIn } from "./answers.ts";
 import { type Span, spansOf } from "./charts.ts";
 import { foreign, html, type Markup, percent, shorten, wholePercent } from "./html.ts";
 import { buildHref, withQuery } from "./links.ts";
-import { icon, momentMs, when } from "./marks.ts";
+import { icon, when } from "./marks.ts";
 import { type Days, dayNumber, dayText, type Period, rowsIn } from "./period.ts";
 
 /** The builds that succeeded, of those that finished. A sum over no rows is null. */
@@ -263,9 +263,6 @@ export interface RisingLine {
 export const sayingOf = (line: string, most = 90): string =>
   shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
 
-/** `22 Nov 03:10`. */
-export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
-
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
 export function risenWords(one: RisingLine): string {
   const failures = { now: one.failures, before: one.failures_before };
@@ -279,7 +276,7 @@ export function risenWords(one: RisingLine): string {
  */
 export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
   const isFirst = one.failures_before === 0;
-  const [saying, since] = [`“${sayingOf(one.error_line)}”`, sinceWords(one, now)];
+  const [saying, since] = [`“${sayingOf(one.error_line)}”`, when(one.since, now)];
   const hit = `hit ${counted(one.projects, "project")}`;
   const builds = `The same line in ${counted(one.failures, "build")}`;
   return {

@@ -103,11 +103,11 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. Milliseconds stay as they are. */
-export function momentMs(text: unknown): number {
-  if (typeof text === "number") return text;
+/** A moment as Postgres prints it in UTC, or as milliseconds or a date already, in milliseconds; NaN where JavaScript has no such moment. */
+export function momentMs(moment: unknown): number {
+  if (typeof moment === "number" || moment instanceof Date) return Number(moment);
   return Date.parse(
-    String(text)
+    String(moment)
       .replace(" ", "T")
       .replace(/\+00(?::00)?$/, "Z"),
   );
@@ -122,20 +122,21 @@ export function span(ms: number): string {
 }
 
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
-export const when = (ms: number, now: Date): string => `${dayWords(ms, now)} ${clockWords(ms)}`;
+export const when = (moment: unknown, now: Date): string =>
+  Number.isNaN(momentMs(moment)) ? "at an unknown time" : `${dayWords(moment, now)} ${clockWords(moment)}`;
 
 /** The UTC day of a moment: `22 Nov`, with its year where that is not the year of `now`. */
-export function dayWords(ms: number, now: Date): string {
-  const at = new Date(ms);
+export function dayWords(moment: unknown, now: Date): string {
+  const at = new Date(momentMs(moment));
   const year = at.getUTCFullYear() === now.getUTCFullYear() ? "" : ` ${at.getUTCFullYear()}`;
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}${year}`;
 }
 
 /** The UTC time of a moment: `01:12`. */
-export const clockWords = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
+export const clockWords = (moment: unknown): string => secondWords(moment).slice(0, 5);
 
 /** The UTC time of a moment with its seconds: `01:12:30`. */
-export const secondWords = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
+export const secondWords = (moment: unknown): string => isoOf(momentMs(moment)).slice(11, 19);
 
 /** The time since a moment of Postgres, such as `3 d`, with the moment itself behind it; a dash where there is none. */
 export const age = (moment: unknown, now: Date): Markup =>

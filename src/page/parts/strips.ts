@@ -7,7 +7,7 @@ import type { Count } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink, CURRENT } from "./links.ts";
-import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
+import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span, when } from "./marks.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 
 const STEP = 5;
@@ -75,19 +75,30 @@ const LAST_OUTCOMES = piece("last_outcomes", import.meta.url);
 export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL =>
   LAST_OUTCOMES({ isOf, newest, most: inline(most) });
 
-export interface StripBuild {
-  readonly id: string;
+interface StripBuild {
+  readonly build_id: string;
   readonly outcome: string;
-  /** The build and its end, such as "latest · html, 16 Nov 18:13 UTC: Out of memory". */
-  readonly words: string;
+  readonly triggered_at: string | null;
+  readonly error_class: string | null;
 }
 
-/** Builds in a row as links, the oldest first: 30 a row, fewer on a narrow page. `current` is outlined. */
-export function linkStrip(builds: readonly StripBuild[], current?: string): Markup {
+/**
+ * Builds in a row as links, the oldest first: 30 a row, fewer on a narrow page. Each says what it is of by `targetOf`, and its end, such as
+ * "latest · html, 16 Nov 18:13 UTC: Out of memory". `current` is outlined.
+ */
+export function linkStrip<B extends StripBuild>(
+  builds: readonly B[],
+  targetOf: (build: B) => string,
+  now: Date,
+  current?: string,
+): Markup {
   const few = builds.length < 15 ? " few" : "";
-  return html`<ol class="strip${few}">${builds.map(({ id, outcome, words }) => {
+  return html`<ol class="strip${few}">${builds.map((build) => {
+    const { build_id: id, outcome, triggered_at, error_class } = build;
     const { kind, word } = outcomeMark(outcome);
-    const text = shorten(`${id} ${word}, ${words}`, 200);
+    const at = triggered_at === null ? "no date" : `${when(triggered_at, now)} UTC`;
+    const why = error_class === null ? "" : `: ${kindLabel(error_class)}`;
+    const text = shorten(`${id} ${word}, ${targetOf(build)}, ${at}${why}`, 200);
     return html`<li><a class="${kind}" href="${buildHref(id)}"
       title="${text}"${id === current && CURRENT}>${icon(ICONS[kind])}
       <span class="unseen">${text}</span></a></li>`;

@@ -7,10 +7,9 @@ import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
 import { CURRENT, meantLinks, type Query, renderLinks } from "../parts/links.ts";
-import { age, type MarkKind, mark, momentMs, momentTag, when } from "../parts/marks.ts";
-import { drawStrip, linkStrip, type StripBuild } from "../parts/strips.ts";
+import { age, type MarkKind, mark, momentTag } from "../parts/marks.ts";
+import { drawStrip, linkStrip } from "../parts/strips.ts";
 import { type Column, renderListTable, renderState } from "../parts/tables.ts";
 import {
   askForSeries,
@@ -148,23 +147,11 @@ function renderStrip(
     left > 0 ? { href: to(page + 1), words: `The ${before}` } : [],
     page > 1 ? { href: to(page - 1), words: "The newer ones" } : [],
   ].flat();
-  return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
+  return html`${linkStrip(builds, ({ version_slug, type }) => targetWords(version_slug, type), now)}
 <p class="strip-ends${builds.length < 15 && " few"}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span>
   <span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
 ${renderStripKey(builds)}
 ${steps.length > 0 && html`<p class="more">${renderLinks(steps)}</p>`}`;
-}
-
-function toStripBuild(row: BuildRow, now: Date): StripBuild {
-  const ms = momentMs(row.triggered_at);
-  const moment = Number.isNaN(ms) ? shorten(String(row.triggered_at)) : when(ms, now);
-  const at = row.triggered_at === null ? "no date" : `${moment} UTC`;
-  const why = row.error_class === null ? "" : `: ${kindLabel(row.error_class)}`;
-  return {
-    id: row.build_id,
-    outcome: row.outcome,
-    words: `${targetWords(row.version_slug, row.type)}, ${at}${why}`,
-  };
 }
 
 /** Only the signs that the strip has. */

@@ -206,8 +206,7 @@ function failingFigure({ failing: [first], series: [any] }: Answers, scope: Proj
 }
 
 /** The moment of the failures: "now", or that of the last look. */
-const momentOf = ({ isNow, at, now }: ProjectScope): string =>
-  isNow ? "now" : `at ${when(at.getTime(), now)}`;
+const momentOf = ({ isNow, at, now }: ProjectScope): string => (isNow ? "now" : `at ${when(at, now)}`);
 
 function buildsFigure({ totals: [totals] }: Answers, { now, isNow }: ProjectScope): Figure {
   const since = momentMs(totals?.first_triggered_at);

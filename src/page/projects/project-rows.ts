@@ -91,7 +91,7 @@ export async function findProjectRows(
 export const projectColumns = (moment: PageMoment): Column<ProjectListRow>[] => [
   { head: "Project", isName: true, sort: "name", cell: nameOf },
   {
-    head: moment.isNow ? "State" : `State at ${when(moment.at.getTime(), moment.now)}`,
+    head: moment.isNow ? "State" : `State at ${when(moment.at, moment.now)}`,
     sort: "state",
     cell: (row) => stateOf(row, moment),
   },

@@ -210,7 +210,7 @@ function sayHowMany(
     ];
   const good = count("all", "good");
   const isOne = good === 1 || (good === 0 && all === 1);
-  const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at.getTime(), now)}`];
+  const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at, now)}`];
   const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}${whose}`;
   return [
     `${of} ${isOne ? one : many} good${then}.`,
