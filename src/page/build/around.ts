@@ -10,7 +10,7 @@ import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../pa
 import { age, icon, mark, momentMs, momentTag, outcomeMark, outcomeSign, span } from "../parts/marks.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
-import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid, BuildScope } from "./build-scope.ts";
 
 /** Builds of its version and format that are shown before a build. */
 const BEFORE = 20;
@@ -19,7 +19,6 @@ const ALIKE_DAYS = 28;
 /** The builds around this one in a row, this one outlined. */
 export const series = block({
   id: "series",
-  narrowedBy: OWN,
   asks: ({ fact }: BuildScope) => askAround(fact),
   file: ({ id, fact }) => askAround(fact).rows ?? askForBuild(id),
   draw({ rows }, { fact, now }) {
@@ -36,7 +35,6 @@ export const series = block({
 /** Other projects whose builds failed with the same error line in 28 days, and how many with the same kind of line. */
 export const same = block({
   id: "same",
-  narrowedBy: OWN,
   asks: ({ fact }: BuildScope) =>
     fact?.failed === 1 && fact.error_fingerprint !== null ? askAlike(fact) : { rows: null, kind: null },
   file: ({ id, fact }) => (fact ? askAlike(fact).rows : askForBuild(id)),

@@ -31,7 +31,7 @@ import { projectLink, webAddress } from "../parts/links.ts";
 import { ago, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
-import { type BuildSaid, type BuildScope, OWN, type Story } from "./build-scope.ts";
+import type { BuildSaid, BuildScope, Story } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
@@ -219,10 +219,8 @@ function outcomeOf({ stage, success, deleted_at, open }: ExplainedBuild): Outcom
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
 export const facts = block({
   id: "facts",
-  narrowedBy: OWN,
-  asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw: (_found, { id, fact, now }, { description: { state, facts } }: BuildSaid) => ({
+  draw: (_found, { id, fact, now }: BuildScope, { description: { state, facts } }: BuildSaid) => ({
     title: "Facts",
     body: html`${renderFacts([
       ["Build", foreign(id, 40)],
@@ -249,7 +247,7 @@ ${renderFacts(
 const entries = (id: "changes" | "quarantine", title: string) =>
   block({
     id,
-    asks: (_: BuildScope) => ({}),
+    narrowedBy: null,
     draw(_found, _scope, { description }: BuildSaid) {
       const { shown, left } = description[id];
       return shown.length === 0

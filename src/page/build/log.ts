@@ -6,7 +6,7 @@ import { askForBuild } from "../parts/builds.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { momentTag } from "../parts/marks.ts";
-import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid, BuildScope } from "./build-scope.ts";
 import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];
@@ -22,8 +22,8 @@ const logHref = (id: string): string => `${buildHref(id)}/log.txt`;
 /** The whole log, each text folded. A long text has its end here, and a link to all of it. */
 export const log = block({
   id: "log",
-  asks: (_: BuildScope) => ({}),
-  draw(_found, { id, now }, { build, tails }: BuildSaid) {
+  narrowedBy: null,
+  draw(_found, { id, now }: BuildScope, { build, tails }: BuildSaid) {
     const title = "The whole log";
     const archived = build.archived_log;
     const total = tails.reduce((sum, tail) => sum + tail.total, 0);
@@ -78,10 +78,8 @@ ${
 /** The reason of a failure: the line that says it, and the lines around it. That line stayed where the log was removed. */
 export const why = block({
   id: "why",
-  narrowedBy: OWN,
-  asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw: (_found, { id }, said: BuildSaid) =>
+  draw: (_found, { id }: BuildScope, said: BuildSaid) =>
     said.isFailed ? { title: "Why", body: renderReason(id, said) } : null,
 });
 

@@ -91,7 +91,6 @@ const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
 /** Kinds of error, each against the period before, and the projects that it hit. */
 const classes = block({
   id: "classes",
-  narrowedBy: { since: null, until: null },
   asks({ period, at }: ErrorsScope) {
     const ever: Asks<KindRow> = askFor("error_classes");
     return {
@@ -279,6 +278,7 @@ function riseWords(
 
 const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
   name: "errors",
+  narrowedBy: { since: null, until: null },
   layout: [risen, lines, classes],
   kept: ({ choice }) => keptQuery(choice),
 };

@@ -22,6 +22,7 @@ import {
 
 const MIRROR: BlockPage<PageMoment> = {
   name: "mirror",
+  narrowedBy: {},
   layout: [
     looks,
     lists,

@@ -67,7 +67,6 @@ const SIGNS = {
 /** The looks of the mirror at the service in the last day: syncs, and spells of the watch. */
 export const looks = block({
   id: "looks",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForRuns() }),
   file: ({ now }) => LOOKS({ runs: RUNS(), now: now.toISOString() }),
   draw({ rows: groups }, { now, isFile }) {
@@ -177,7 +176,6 @@ export const wordsOf = (words: Readonly<Record<string, string>>, name: string): 
 /** The last runs with what they did; rounds of the watch that followed each other are one row. */
 export const runs = block({
   id: "runs",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
   draw({ rows, counts: [counts] }, { now }) {
     return {

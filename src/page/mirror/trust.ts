@@ -62,7 +62,6 @@ export const askForReferences = (): Asks<ReferencesRow> => askFor("broken_refere
 /** References to records that the mirror does not have, by field. */
 export const references = block({
   id: "references",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForReferences() }),
   draw: ({ rows }, { now }) =>
     shortList({
@@ -104,7 +103,6 @@ export const askForQuarantine = (): Asks<QuarantineRow> => askFor("quarantine");
 /** Records that came and could not be stored. */
 export const quarantine = block({
   id: "quarantine",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForQuarantine(), counts: askForCounts(moment) }),
   draw: ({ rows, counts: [counts] }, { now }) =>
     shortList({
@@ -145,7 +143,6 @@ interface ChangeRow {
 /** The differences of the service from the interface that docmirror knows. */
 export const drift = block({
   id: "drift",
-  narrowedBy: {},
   asks: (_: PageMoment): { rows: Asks<ChangeRow> } => ({
     rows: askFor("schema_changes", {}, [], onPage`\nlimit 50`),
   }),
@@ -181,7 +178,6 @@ const BAD_WALKS = question<WalkRow>("bad_walks", import.meta.url);
 /** Readings of lists that did not come to a good end, and why. */
 export const walks = block({
   id: "walks",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({
     rows: BAD_WALKS({ now: moment.now.toISOString() }),
     counts: askForCounts(moment),
@@ -213,7 +209,6 @@ export const walks = block({
 /** The freshness of each list, a row each. */
 export const lists = block({
   id: "lists",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForLists() }),
   draw({ rows }, { now, isFile, freshness: { overdue, uncounted } }) {
     // A count that was made while the first sync went on is that of a part.

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel, meantKinds } from "../parts/kinds.ts";
@@ -32,10 +32,10 @@ import {
   askForFailing,
   askForTotals,
   type FailingKind,
-  failingFrom,
   keptBy,
   type NowScope,
   type NowSpan,
+  nowQuestion,
   SHOWN,
   type Shown,
   seriesOn,
@@ -58,7 +58,7 @@ export const failing = block({
   asks: (scope: NowScope) => ({
     rows: askForList(scope),
     kinds: askForFailing(scope, scope.mine),
-    totals: askForTotals(),
+    totals: askForTotals(scope),
   }),
   async draw({ rows, kinds, totals: [totals] }, scope, { of, isQuiet }: NowSaid, tx) {
     const { choice, mine, now, day } = scope;
@@ -113,11 +113,12 @@ interface FailingProject extends FailingSeries {
   readonly failing: number;
 }
 
-const LIST = question<FailingProject>("failing_list", import.meta.url);
+const LIST = nowQuestion<FailingProject>("failing_list");
 
-const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> =>
-  LIST({
-    failing: failingFrom(day),
+function askForList(scope: NowScope): Asks<FailingProject> {
+  const { choice, mine } = scope;
+  const { show, why, page } = choice;
+  return LIST(scope, {
     chosen: where(
       isMine(project.project_id, mine),
       show !== undefined && SHOWN[show].condition,
@@ -126,6 +127,7 @@ const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<
     perPage: inline(FAILING_PER_PAGE),
     from: (page - 1) * FAILING_PER_PAGE,
   });
+}
 
 /** A project with what its row shows. */
 interface FailRow {
@@ -187,13 +189,16 @@ from ${shown(series)}
 ${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
 }
 
-const OTHERS = question<FailingSeries>("other_failing_series", import.meta.url);
+const OTHERS = nowQuestion<FailingSeries>("other_failing_series");
 
 /** The other series that fail in the projects of these, the newest break first: at most twenty of each. */
-const askForOthers = (series: readonly FailingProject[], { day }: NowScope): Asks<FailingSeries> =>
-  OTHERS({
+const askForOthers = (series: readonly FailingProject[], scope: NowScope): Asks<FailingSeries> =>
+  OTHERS(scope, {
     shown: shown(series),
-    failing: day === undefined ? relation("failing_now", "failing") : sql`(${seriesOn(day.text)}) as failing`,
+    failing:
+      scope.day === undefined
+        ? relation("failing_now", "failing")
+        : sql`(${seriesOn(scope.day.text)}) as failing`,
   });
 
 /** The number of projects that fail, and of these by the choices of the list, and since 24 hours ago at most. */

@@ -45,6 +45,7 @@ import { judge, type NowSaid, type NowVerdict, type NowVerdictFacts, readVerdict
 
 const NOW: BlockPage<NowScope, NowSaid> = {
   name: "now",
+  narrowedBy: {},
   layout: [
     arrivals,
     { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },

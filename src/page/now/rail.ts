@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { countIn, groupBy, question, sumIn } from "../parts/answers.ts";
+import { countIn, groupBy, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
@@ -11,11 +11,11 @@ import {
   askForFixedCounts,
   askForKinds,
   askForOpenCounts,
-  askForTotals,
   type KindCount,
   type NowScope,
+  nowQuestion,
 } from "./now-scope.ts";
-import { knownDays, type NowSaid } from "./verdict.ts";
+import type { NowSaid } from "./verdict.ts";
 
 const MOST_BARS = 8;
 const MOST_FIXED = 5;
@@ -26,10 +26,10 @@ const MOST_NAMED = 3;
 export const why = block({
   id: "why",
   narrowedBy: { day: null },
-  asks: (scope: NowScope) => ({ rows: askForKinds(scope), totals: askForTotals() }),
-  draw({ rows, totals: [totals] }, { at }, { of, isQuiet, facts }: NowSaid) {
+  asks: (scope: NowScope) => ({ rows: askForKinds(scope) }),
+  draw({ rows }, _scope, { of, isQuiet, facts }: NowSaid) {
     if (isQuiet) return null;
-    const days = knownDays(totals?.first_day, at);
+    const days = facts.usualDays.length;
     const isFinished = facts.finishedLately > 0;
     const total = sumIn(rows, "failures");
     const most = rows.slice(0, MOST_NAMED);
@@ -81,13 +81,12 @@ interface OpenBuild {
   readonly last_seen_at: string | null;
 }
 
-const askForOpen = question<OpenBuild>("newest_open", import.meta.url);
+const askForOpen = nowQuestion<OpenBuild>("newest_open");
 
 /** Builds that have not ended: the newest, and how many are stuck. */
 export const stuck = block({
   id: "stuck",
-  narrowedBy: {},
-  asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
+  asks: (scope: NowScope) => ({ rows: askForOpen(scope), openCounts: askForOpenCounts(scope) }),
   draw({ rows, openCounts: [counts] }, { day }, { of: { now }, isQuiet }: NowSaid) {
     // Nobody knows which builds were open on a day of the past.
     if (isQuiet || day !== undefined) return null;
@@ -131,14 +130,14 @@ interface FixedSeries {
   readonly error_class: string;
 }
 
-const FIXES = question<FixedSeries>("newest_fixes", import.meta.url);
+const askForFixes = nowQuestion<FixedSeries>("newest_fixes");
 
 /** The fixes, a row a project, the newest first; all but some are folded. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: { day: null },
   asks: (scope: NowScope) => ({
-    rows: FIXES({ now: scope.at.toISOString() }),
+    rows: askForFixes(scope),
     fixedCounts: askForFixedCounts(scope),
   }),
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {

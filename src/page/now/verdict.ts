@@ -117,7 +117,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
 }
 
 /** The whole days before the last 24 hours in which builds are known, at most 28. */
-export function knownDays(firstDay: string | null | undefined, at: Date): number {
+function knownDays(firstDay: string | null | undefined, at: Date): number {
   const since = Date.parse(String(firstDay));
   if (Number.isNaN(since)) return 0;
   return Math.min(MOST_DAYS, Math.max(0, Math.floor((at.getTime() - since) / DAY_MS) - 1));

@@ -19,7 +19,6 @@ import {
   findStrips,
   MOST_SERIES,
   type Only,
-  OWN,
   type ProjectChoice,
   type ProjectScope,
   projectQuestion,
@@ -32,7 +31,7 @@ const rate = relation("success_rate_by_project");
 /** The builds of a project in a row, each a link; thirty at a time. */
 export const builds = block({
   id: "builds",
-  narrowedBy: { ...OWN, version: null, type: null, ref: null },
+  narrowedBy: { slug: null, id: null, version: null, type: null, ref: null },
   asks: (scope: ProjectScope) => ({
     rows: CHOSEN_BUILDS(scope, {
       only: onlyWhere(scope),
@@ -208,7 +207,6 @@ function noBuilds(
 /** The versions and formats of a project with their states: the main docs, what fails, then the last built. */
 export const versions = block({
   id: "versions",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForSeries(scope) }),
   async draw({ rows: series }, scope, _said, tx) {
     const { choice, href, now } = scope;

@@ -17,6 +17,7 @@ import { days, facts, fixed, times } from "./rail.ts";
 
 const PROJECT: BlockPage<ProjectScope> = {
   name: "project",
+  narrowedBy: { slug: null, id: null },
   layout: [
     builds,
     days,

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { inline, pick, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, question } from "../parts/answers.ts";
+import { askEach, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
@@ -53,26 +53,20 @@ export interface ProjectScope extends PageMoment {
   href(query: Query): string;
 }
 
-/** The parameters that narrow the files of most blocks. */
-export const OWN = { slug: null, id: null };
-
 /** The newest build first. */
 export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
 
-/** A question about the project, from its file; `more` are the places that only it has. */
-export function projectQuestion<R>(name: string) {
-  const write = question<R>(name, import.meta.url);
-  return ({ subject: { id, mainVersion }, at }: ProjectScope, more = {}): Asks<R> =>
-    write({
-      id,
-      main: mainVersion,
-      at: at.toISOString(),
-      today: at.toISOString().slice(0, 10),
-      near: inline(KNOWN_WITHIN_S),
-      newest: NEWEST,
-      ...more,
-    });
-}
+export const projectQuestion = questionsOf(
+  import.meta.url,
+  ({ subject: { id, mainVersion }, at }: ProjectScope) => ({
+    id,
+    main: mainVersion,
+    at: at.toISOString(),
+    today: at.toISOString().slice(0, 10),
+    near: inline(KNOWN_WITHIN_S),
+    newest: NEWEST,
+  }),
+);
 
 // Questions that the verdict and a block share.
 

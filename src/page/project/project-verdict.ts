@@ -23,7 +23,6 @@ import {
   askForTotals,
   type FailingSeries,
   findStrips,
-  OWN,
   type ProjectScope,
   projectQuestion,
   type RecentBuild,
@@ -240,7 +239,6 @@ const FEW_LINES = 3;
 /** The series that fail of a project: its main docs first, then the newest break. */
 export const failing = block({
   id: "failing",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForFailing(scope), totals: askForTotals(scope) }),
   async draw({ rows, totals: [totals] }, scope, _said, tx) {
     const { now } = scope;
@@ -290,7 +288,6 @@ const CAUSES = projectQuestion<CauseRow>("causes");
 /** The causes of the failures of a project: kinds, and the lines of each with the newest build that has it. */
 export const causes = block({
   id: "causes",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: CAUSES(scope), totals: askForTotals(scope) }),
   draw({ rows, totals: [totals] }, { now }) {
     const failures = countIn(rows[0], "all_failures");

@@ -20,7 +20,7 @@ import { dayName } from "../parts/period.ts";
 import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
 import { renderFacts, renderRows } from "../parts/tables.ts";
-import { askForRecent, OWN, type ProjectScope, projectQuestion } from "./project-scope.ts";
+import { askForRecent, type ProjectScope, projectQuestion } from "./project-scope.ts";
 
 const dim = relation("dim_projects");
 
@@ -41,7 +41,6 @@ const FIXED_SERIES = projectQuestion<FixedSeries>("fixed_series");
 /** The series that were fixed, the newest first. */
 export const fixed = block({
   id: "fixed",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: FIXED_SERIES(scope) }),
   draw({ rows }, { now, subject: { slug } }) {
     const total = countIn(rows[0], "total");
@@ -75,7 +74,6 @@ const TIMED_BUILDS = projectQuestion<TimedBuild>("timed_builds_of_project");
 /** The durations of the last builds whose times are known. */
 export const times = block({
   id: "times",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: TIMED_BUILDS(scope), recent: askForRecent(scope) }),
   draw({ rows, recent }) {
     const untimed = recent.filter(({ is_untimed }) => is_untimed).length;
@@ -96,10 +94,8 @@ ${
 /** The record of a project; and who maintains it, where people may be seen. */
 export const facts = block({
   id: "facts",
-  narrowedBy: OWN,
-  asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id } }) => askFor("dim_projects", {}, [sql`${dim.project_id} = ${id}`]),
-  async draw(_found, { project, subject, now }, _said, tx) {
+  async draw(_found, { project, subject, now }: ProjectScope, _said, tx) {
     if (subject.id === "-1") return null;
     const maintainers = await findMaintainers(tx, [subject.id]);
     const keepers = maintainers?.get(subject.id);
@@ -134,10 +130,8 @@ export const facts = block({
 /** The main docs by day, with the rate of these days. */
 export const days = block({
   id: "days",
-  narrowedBy: OWN,
-  asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id }, at }) => askForMainDays([id], at),
-  async draw(_found, { subject, at, now }, _said, tx) {
+  async draw(_found, { subject, at, now }: ProjectScope, _said, tx) {
     if (subject.id === "-1") return null;
     const main = (await findMainDays(tx, [subject.id], at))(subject.id);
     const [first, last] = [main.days[0], main.days.at(-1)].map((day) => dayName(day?.number ?? 0, now));

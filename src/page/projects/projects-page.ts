@@ -147,6 +147,7 @@ interface ProjectsScope extends PageMoment {
 const PROJECTS: BlockPage<ProjectsScope> = {
   name: "projects",
   layout: [projects],
+  narrowedBy: {},
   kept: ({ choice }) => keptBy(choice),
 };
 

@@ -20,7 +20,6 @@ import { daysName, dayText, within } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import {
   askForDays,
-  CHOSEN,
   LATE_DAYS,
   lateOf,
   momentWithin,
@@ -34,7 +33,6 @@ const build = relation("fact_builds");
 /** The kinds of error, day by day. */
 export const why = block({
   id: "why",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ ...askForKindsOf(scope), days: askForDays(scope) }),
   file: (scope) => askForKindsOf(scope).kinds,
   draw({ kinds: found, late, days }, { period, choice: { since, until }, now }) {
@@ -78,7 +76,6 @@ const beforeOf = ({ succeeded_before = 0, finished_before = 0 }: FormatRow): Cou
 /** The rate of each format, against the period before; of all time for a long period. */
 export const formats = block({
   id: "formats",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForFormats(scope) }),
   draw({ rows }, scope) {
     const {
@@ -144,7 +141,6 @@ const MOST_HOURS = 5;
 /** Hours in which far more projects failed than usual, and the rate without them. With one format the period is shorter at most. */
 export const platform = block({
   id: "platform",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({
     rows: askForTrouble(scope),
     looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),

@@ -28,14 +28,7 @@ import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
 import { daysName, endOfBefore, lengthWords, partWords } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import { askForKindsOf, askForTrouble } from "./breakdown.ts";
-import {
-  askForDays,
-  CHOSEN,
-  daysAndTurns,
-  plainOf,
-  type TrendsScope,
-  trendsQuestion,
-} from "./trends-scope.ts";
+import { askForDays, daysAndTurns, plainOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 const MOST_KINDS = 2;
 
@@ -167,7 +160,6 @@ interface Measure {
 /** The figures of the period beside those of the period before. */
 export const compare = block({
   id: "compare",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForPeriods(scope) }),
   draw({ rows }, { period, type, now, at }) {
     const [these, those] = [true, false].map((is) => rows.find((row) => row.is_this_period === is));

@@ -32,7 +32,7 @@ import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
 import { type Column, numberColumn, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";
-import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
+import { askForDays, type TrendsScope } from "./trends-scope.ts";
 
 /** All three charts are drawn from this. */
 interface DaysFacts {
@@ -52,7 +52,6 @@ interface DaysSpan extends SpanOutcomes {
 /** Rate, volume, and what broke and was fixed, day by day or in longer spans; the same as a table, folded. */
 export const days = block({
   id: "days",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForDays(scope) }),
   draw({ rows: known }, { period, type, now }) {
     const spans = outcomesBySpan(known, period).map(({ rows, ...span }) => ({

@@ -28,6 +28,7 @@ const PATH = "/trends";
 
 const TRENDS: BlockPage<TrendsScope> = {
   name: "trends",
+  narrowedBy: { since: null, until: null, type: null },
   layout: [
     compare,
     days,

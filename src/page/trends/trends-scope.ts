@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline } from "../../report/ask.ts";
-import { type Asks, piece, question } from "../parts/answers.ts";
+import { type Asks, piece, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { OutcomesRow } from "../parts/changes.ts";
 import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
@@ -22,9 +22,6 @@ export interface TrendsScope {
   /** The host of the service, or `demo`; null where it is not known. */
   readonly service: string | null;
 }
-
-/** The parameters that narrow the files of most blocks. */
-export const CHOSEN = { since: null, until: null, type: null };
 
 /** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
 export const MOST_BUILD_DAYS = 62;
@@ -61,11 +58,7 @@ function placesOf({ period, type, at }: TrendsScope) {
   };
 }
 
-/** A question about a period, from its file; `more` are the places that only it has. */
-export function trendsQuestion<R>(name: string) {
-  const write = question<R>(name, import.meta.url);
-  return (scope: TrendsScope, more = {}): Asks<R> => write({ ...placesOf(scope), ...more });
-}
+export const trendsQuestion = questionsOf(import.meta.url, placesOf);
 
 /** A day with its outcomes, and how many versions and formats broke and were fixed. */
 type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
