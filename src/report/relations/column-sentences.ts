@@ -64,7 +64,7 @@ export const DAY = { day: "The UTC day on which the builds were triggered." } as
 /** What a relation that has a row for each day is declared with. */
 export const BY_DAY = {
   key: ["day"],
-  time: { column: "day", span: "day" },
+  time: "day",
   order: ["day desc"],
 } as const;
 

@@ -96,7 +96,7 @@ const STREAK_COLUMNS = {
 
 const BY_STREAK = {
   key: ["first_failed_build_id"],
-  time: { column: "broke_at", span: "moment" },
+  time: "broke_at",
   order: ["broke_at desc nulls last", "first_failed_build_id desc"],
   answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
 } as const;
@@ -116,7 +116,7 @@ export const FAILURE_RELATIONS = {
       ...REFERENCE,
     },
     key: ["first_failed_build_id"],
-    time: { column: "failing_since", span: "moment" },
+    time: "failing_since",
     order: [
       "is_main desc",
       "is_default_version desc",
@@ -157,7 +157,7 @@ export const FAILURE_RELATIONS = {
         "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
     },
     key: ["project_id"],
-    time: { column: "newest_failing_since", span: "moment" },
+    time: "newest_failing_since",
     order: ["newest_failing_since desc nulls last", "project_slug", "project_id"],
     answer: [
       "project_slug",
@@ -329,7 +329,7 @@ export const FAILURE_RELATIONS = {
       failed: "Failed builds of the hour.",
     },
     key: ["hour"],
-    time: { column: "hour", span: "hour" },
+    time: "hour",
     order: ["hour desc"],
     answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
     stored: stored(hours),

@@ -46,7 +46,7 @@ export const RATE_RELATIONS = {
       ...CANCELLED,
     },
     key: ["day", "project_id"],
-    time: { column: "day", span: "day" },
+    time: "day",
     order: ["day desc", "project_slug", "project_id"],
     answer: ["day", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
   }),
