@@ -20,14 +20,13 @@ import { nowPage } from "./now/now-page.ts";
 import { findBuild } from "./parts/builds.ts";
 import {
   type DocumentFacts,
-  eitherLinks,
   faultNotice,
   notice,
   type PageFunction,
   renderDocument,
 } from "./parts/document.ts";
 import { type FoundMoment, minuteOf, renderAge, renderLimits, writtenWords } from "./parts/freshness.ts";
-import { html } from "./parts/html.ts";
+import { foreign, html } from "./parts/html.ts";
 import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
 import { when } from "./parts/marks.ts";
 import { findProjects } from "./parts/projects.ts";
@@ -105,7 +104,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const file = moment.isFile && { of: when(moment.at.getTime(), now), says: writtenWords(now) };
+      const file = moment.isFile && { of: when(moment.at, now), says: writtenWords(now) };
       const facts = { age: renderAge(moment), ...draft, limits, service: freshness.service, file };
       return { status: 200, ...draft, body: await renderDocument(facts, style.href) };
     });
@@ -136,7 +135,10 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       };
     });
     if (projects.length > 0 && build !== undefined) {
-      const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
+      const facts = notice("A project or a build?", "Both have that name.", [
+        { href: projectHref(searched), words: html`the project ${foreign(searched)}` },
+        { href: buildHref(searched), words: html`the build ${foreign(searched)}` },
+      ]);
       return show(c, { ...facts, searched }, 200);
     }
     return c.redirect(build ? buildHref(searched) : projectHref(searched), 303);

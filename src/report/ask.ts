@@ -57,7 +57,8 @@ export function where(...conditions: (SQL | false)[]): SQL | undefined {
 /** A number of ours in the text: a statement without values takes one round trip less. */
 export const inline = (number: number): SQL => sql.raw(String(number));
 
-const LINE_LENGTH = 100;
+/** As many names as fit in a line of 100 characters, behind `select `. */
+const LINE = /(?<=^|, ).{1,93}(?=,|$)/g;
 const PROJECTS = relation("dim_projects");
 
 /** The filters that a relation accepts. */
@@ -190,16 +191,8 @@ function assertFilters(relation: Relation, filters: AnswerFilters): void {
     throw new ConfigError(`limit is not a whole number: ${limit}`);
 }
 
-function wrap(names: readonly string[]): string {
-  const lines = [""];
-  for (const name of names) {
-    const line = lines.at(-1) ?? "";
-    if (line === "") lines[lines.length - 1] = name;
-    else if (line.length + name.length + 9 <= LINE_LENGTH) lines[lines.length - 1] = `${line}, ${name}`;
-    else lines.push(name);
-  }
-  return lines.join(",\n       ");
-}
+/** Names in lines that are as long as they may be. */
+const wrap = (names: readonly string[]): string => names.join(", ").match(LINE)?.join(",\n       ") ?? "";
 
 /**
  * Quotes as Postgres' quote_literal does, so that a backslash means the same under all session settings.

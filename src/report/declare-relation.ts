@@ -5,7 +5,8 @@ import { readSqlFile } from "../store/connection/sql.ts";
 import type { TimeGrain } from "./time-bounds.ts";
 
 type Order<C extends string> =
-  `${C}${"" | " is not null"}${"" | " desc"}${"" | " nulls first" | " nulls last"}`;
+  | C
+  | `${C}${"" | " is not null"}${"" | " desc"}${"" | " nulls first" | " nulls last"}`;
 
 /** A relation of schema `report` in words, beside the SQL of its view: all that is known of it but its rows. */
 export interface DeclaredRelation<C extends string = string> {
@@ -39,12 +40,31 @@ export interface DeclaredRelation<C extends string = string> {
   readonly isDrawn?: boolean;
 }
 
+/** A relation as the file of its topic has it, without what follows from its names. */
+interface Declaration<C extends string> extends Omit<DeclaredRelation<C>, "time" | "order"> {
+  /** The column of `time`, and its day. A row stands for a `day` or an `hour` where that is its name, else for a moment. */
+  readonly time?: NoInfer<C>;
+  readonly day?: NoInfer<C>;
+  /** @default the key */
+  readonly order?: readonly NoInfer<Order<C>>[];
+}
+
 /** The name of a relation is that of its file. One that may be older than the others says where its time stands. */
-export function declareRelation<C extends string>(declared: DeclaredRelation<C>): DeclaredRelation<C> {
+export function declareRelation<C extends string>(declaration: Declaration<C>): DeclaredRelation<C> {
+  const { time: column, day, order = declaration.key, ...declared } = declaration;
   const isExpensive = declared.isExpensive ?? declared.stored?.parts === null;
-  const time =
+  const asOf =
     isExpensive && !(EXPENSIVE_TIME in declared.columns) ? ` As of freshness.${EXPENSIVE_TIME}.` : "";
-  return { ...declared, isExpensive, answers: declared.answers + time };
+  const answers = declared.answers + asOf;
+  if (column === undefined) return { ...declared, order, isExpensive, answers };
+  const grain = (["day", "hour"] as const).find((name) => name === column);
+  return {
+    ...declared,
+    order,
+    isExpensive,
+    answers,
+    time: { column, span: grain ?? "moment", ...(day && { day }) },
+  };
 }
 
 /** The column that has the time of what is expensive. */

@@ -6,22 +6,11 @@ import { block } from "../parts/block.ts";
 import { askForBuild, type Build } from "../parts/builds.ts";
 import { linesHref } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
-import {
-  age,
-  icon,
-  mark,
-  momentMs,
-  momentTag,
-  outcomeMark,
-  outcomeSign,
-  span,
-  when,
-} from "../parts/marks.ts";
+import { age, icon, mark, momentTag, outcomeMark, outcomeSign, spanBetween } from "../parts/marks.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
-import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid, BuildScope } from "./build-scope.ts";
 
 /** Builds of its version and format that are shown before a build. */
 const BEFORE = 20;
@@ -30,21 +19,15 @@ const ALIKE_DAYS = 28;
 /** The builds around this one in a row, this one outlined. */
 export const series = block({
   id: "series",
-  narrowedBy: OWN,
   asks: ({ fact }: BuildScope) => askAround(fact),
   file: ({ id, fact }) => askAround(fact).rows ?? askForBuild(id),
   draw({ rows }, { fact, now }) {
     if (!hasSeries(fact)) return null;
-    const target = targetWords(fact.version_slug, fact.type);
-    const builds = rows.map(({ build_id, outcome, triggered_at, error_class }) => ({
-      id: build_id,
-      outcome,
-      words: `${target}${triggeredWords(triggered_at, now)}${error_class === null ? "" : `: ${kindLabel(error_class)}`}`,
-    }));
+    const target = targetWords(fact);
     return {
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
-      body: linkStrip(builds, fact.build_id),
+      body: linkStrip(rows, () => target, now, fact.build_id),
     };
   },
 });
@@ -52,7 +35,6 @@ export const series = block({
 /** Other projects whose builds failed with the same error line in 28 days, and how many with the same kind of line. */
 export const same = block({
   id: "same",
-  narrowedBy: OWN,
   asks: ({ fact }: BuildScope) =>
     fact?.failed === 1 && fact.error_fingerprint !== null ? askAlike(fact) : { rows: null, kind: null },
   file: ({ id, fact }) => (fact ? askAlike(fact).rows : askForBuild(id)),
@@ -149,7 +131,7 @@ export function renderNeighbours(
   { rows: around, good: [good] }: Found<ReturnType<typeof askAround>>,
 ): Markup | "" {
   if (!hasSeries(fact)) return "";
-  const target = targetWords(fact.version_slug, fact.type);
+  const target = targetWords(fact);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
   const near = (
@@ -167,7 +149,7 @@ export function renderNeighbours(
     return html`<a${isNext && html` class="right"`} href="${buildHref(row.build_id)}"${to && html` rel="${to}"`}>${parts}</a>`;
   };
   const at = ({ outcome, triggered_at }: NearBuild, words: string) =>
-    html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}${words}`;
+    html`${outcomeMark(outcome)[1]} ${momentTag(triggered_at, now)}${words}`;
   const signOf = (row: NearBuild | undefined) => row && outcomeSign(row.outcome);
   const lastWords =
     fact.failed === 1
@@ -181,11 +163,6 @@ ${near("Before", before, signOf(before), before ? at(before, gap(before, fact, "
 ${near("Last good", good, good && mark("good", "last good"), goodWords(fact, around.slice(0, place), good, now) ?? never)}
 ${near("After", after, signOf(after), after ? at(after, gap(fact, after, "later")) : lastWords, "next")}
 </nav>`;
-}
-
-function triggeredWords(moment: string | null, now: Date): string {
-  const ms = momentMs(moment);
-  return Number.isNaN(ms) ? "" : `, ${when(ms, now)} UTC`;
 }
 
 function goodWords(
@@ -207,6 +184,6 @@ function gap(
   to: Pick<NearBuild, "triggered_at">,
   way: string,
 ): string {
-  const ms = momentMs(to.triggered_at) - momentMs(from.triggered_at);
-  return Number.isNaN(ms) ? "" : `, ${span(Math.max(0, ms))} ${way}`;
+  const between = spanBetween(from.triggered_at, to.triggered_at);
+  return between === null ? "" : `, ${between} ${way}`;
 }

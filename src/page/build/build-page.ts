@@ -14,6 +14,7 @@ import { states } from "./states.ts";
 
 const BUILD: BlockPage<BuildScope, BuildSaid> = {
   name: "build",
+  narrowedBy: { id: null },
   layout: [
     {
       main: [why, states, series, log, changes, quarantine],

@@ -32,6 +32,3 @@ export interface BuildSaid extends Story {
   /** Links to the builds around it. */
   readonly neighbours: Markup | string;
 }
-
-/** The parameters that narrow the files of all blocks. */
-export const OWN = { id: null };

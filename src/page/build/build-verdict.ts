@@ -31,7 +31,7 @@ import { projectLink, webAddress } from "../parts/links.ts";
 import { ago, icon, momentTag, outcomeMark } from "../parts/marks.ts";
 import { type Fact, renderFacts } from "../parts/tables.ts";
 import { askAround, renderNeighbours } from "./around.ts";
-import { type BuildSaid, type BuildScope, OWN, type Story } from "./build-scope.ts";
+import type { BuildSaid, BuildScope, Story } from "./build-scope.ts";
 import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
@@ -129,8 +129,7 @@ function judgeBuild(story: Story, outcome: Outcome, scope: BuildScope): Verdict 
   const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
   const at = (moment: unknown) =>
     moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
-  const of =
-    fact && html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
+  const of = fact && html` ${targetWords(fact)} of ${project}${at(fact.triggered_at)}${took}.`;
   const isThere = build.deleted_at === null && outcome !== "vanished";
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
@@ -219,10 +218,8 @@ function outcomeOf({ stage, success, deleted_at, open }: ExplainedBuild): Outcom
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
 export const facts = block({
   id: "facts",
-  narrowedBy: OWN,
-  asks: (_: BuildScope) => ({}),
   file: ({ id }) => askForBuild(id),
-  draw: (_found, { id, fact, now }, { description: { state, facts } }: BuildSaid) => ({
+  draw: (_found, { id, fact, now }: BuildScope, { description: { state, facts } }: BuildSaid) => ({
     title: "Facts",
     body: html`${renderFacts([
       ["Build", foreign(id, 40)],
@@ -249,7 +246,7 @@ ${renderFacts(
 const entries = (id: "changes" | "quarantine", title: string) =>
   block({
     id,
-    asks: (_: BuildScope) => ({}),
+    narrowedBy: null,
     draw(_found, _scope, { description }: BuildSaid) {
       const { shown, left } = description[id];
       return shown.length === 0
@@ -269,9 +266,9 @@ function countedFacts(fact: Build, now: Date): Fact[] {
   const { finished_after: after, finished_before: before, error_class: kind } = fact;
   const code = (text: string | null) => text !== null && html`<code>${foreign(text, 80)}</code>`;
   return [
-    ["Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`],
+    ["Outcome", html`<strong>${outcomeMark(fact.outcome)[1]}</strong>`],
     ["Project", projectOf(fact)],
-    ["Of", targetWords(fact.version_slug, fact.type)],
+    ["Of", targetWords(fact)],
     ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
     [
       fact.outcome === "cancelled" ? "Cancelled" : "Finished",

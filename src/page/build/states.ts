@@ -16,7 +16,7 @@ import {
 } from "../parts/charts.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
-import { type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid, BuildScope } from "./build-scope.ts";
 import { renderStates } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");
@@ -27,10 +27,8 @@ const MOST_DRAWN = 12;
 /** The states of a build in time, drawn by the bounds of each, with the reason of every bound folded below. */
 export const states = block({
   id: "states",
-  narrowedBy: OWN,
-  asks: (_: BuildScope) => ({}),
   file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : askForTimes(id)),
-  draw(_found, { now }, { build, description }: BuildSaid) {
+  draw(_found, { now }: BuildScope, { build, description }: BuildSaid) {
     const life = readLife(build).filter(({ seen }) => seen.every((ms) => !Number.isNaN(ms)));
     const took = build.duration === null ? null : tookWords(build.duration);
     return {

@@ -3,14 +3,14 @@ import { inline } from "../../report/ask.ts";
 import { asIso } from "../../report/read-answer.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, question } from "../parts/answers.ts";
-import type { PageMoment } from "../parts/freshness.ts";
-import { html, type Markup, xmlText } from "../parts/html.ts";
+import type { Freshness, PageMoment } from "../parts/freshness.ts";
+import { html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
 import { DAY_MS } from "../parts/marks.ts";
 
 /** A series of builds that broke or was fixed, or whose version was deleted while it failed; or a break that the service took back. */
 interface FeedEvent {
-  readonly kind: keyof typeof WORDS;
+  readonly kind: "broke" | "fixed" | "deleted" | "withdrawn";
   /** The first build that failed, or failed no longer; or the one that succeeded again. */
   readonly build_id: string;
   /** The moment of the trigger of that build, of the deletion, or when the mirror saw that it was taken back. */
@@ -47,31 +47,17 @@ export async function findFeedEvents(
   return events;
 }
 
-/** The mirror has a project of that slug, perhaps a deleted one. */
-export async function hasProject(tx: TransactionSql, slug: string): Promise<boolean> {
-  // No text of Postgres has this character.
-  if (slug.includes("\0")) return false;
-  return (await tx`select from report.dim_projects where project_slug = ${slug} limit 1`).length > 0;
-}
-
-/** The moment when the figures were computed last; null when they never were. */
-export async function findRefreshed(tx: TransactionSql): Promise<string | null> {
-  const [row] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
-  return row?.at ?? null;
-}
-
 /** Ids name the service, and not the host of these pages: readers see no entry twice, nor those of two mirrors as one (RFC 4151). */
 const idOf = (service: string | null, rest: string): string =>
   `tag:docmirror,2026:${service === null ? "" : `${xmlText(service)}/`}${rest}`;
 const NEVER = "1970-01-01 00:00:00+00";
 
-/** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). `refreshedAt` is the moment of one without events. */
+/** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). One without events is as old as the figures. */
 export async function renderFeed(
   origin: string,
   { project, day }: { project?: string | undefined; day?: string | undefined },
   events: readonly FeedEvent[],
-  refreshedAt: string | null,
-  service: string | null,
+  { refreshedAt, service }: Freshness,
 ): Promise<string> {
   const name = project === undefined ? "all projects" : xmlText(project);
   const page = project === undefined ? withQuery("/", { day }) : projectHref(project);
@@ -94,11 +80,11 @@ function renderEntry(event: FeedEvent, origin: string, service: string | null): 
   const series = `${xmlText(event.project_slug)}: ${xmlText(event.type)} of ${xmlText(event.version_slug)}`;
   return html`<entry>
 <id>${idOf(service, `build/${segment(event.build_id)}/${event.kind}`)}</id>
-<title>${series} ${WORDS[event.kind]}</title>
+<title>${series} ${KINDS[event.kind].did}</title>
 <updated>${asIso(event.at)}</updated>
 <link rel="alternate" type="text/html" href="${origin}${buildHref(event.build_id)}"/>
 <category term="${event.kind}"/>
-<summary>${SUMMARIES[event.kind](event)}</summary>
+<summary>${KINDS[event.kind].tell(event)}</summary>
 </entry>
 `;
 }
@@ -114,20 +100,23 @@ function failureWords({ failures, broke_at: since }: FeedEvent): string {
   return `Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
 }
 
-/** What a series did, in the title of an entry. */
-const WORDS = {
-  broke: "broke",
-  fixed: "is fixed",
-  deleted: "was deleted",
-  withdrawn: "does not fail any more",
-};
-
-const SUMMARIES: Record<FeedEvent["kind"], (event: FeedEvent) => string> = {
-  broke: breakWords,
-  fixed: (event) => `The build succeeded. ${failureWords(event)}`,
-  deleted: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
-  withdrawn: ({ broke_at: at }) =>
-    `The service took back that this build failed${at === null ? "" : `, which began at ${at.slice(0, 16)} UTC`}.`,
+/** What a series did, in the title of an entry; and its summary. */
+const KINDS: Record<FeedEvent["kind"], { did: string; tell(event: FeedEvent): string }> = {
+  broke: { did: "broke", tell: breakWords },
+  fixed: { did: "is fixed", tell: (event) => `The build succeeded. ${failureWords(event)}` },
+  deleted: {
+    did: "was deleted",
+    tell: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
+  },
+  withdrawn: {
+    did: "does not fail any more",
+    tell: ({ broke_at: at }) =>
+      `The service took back that this build failed${at === null ? "" : `, which began at ${at.slice(0, 16)} UTC`}.`,
+  },
 };
 
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());
+
+/** Foreign text for an XML document, cut. XML allows two characters less than HTML does. */
+const xmlText = (text: string, maxLength?: number): string =>
+  shorten(text, maxLength).replace(/[\ufffe\uffff]/g, "\ufffd");

@@ -1,15 +1,13 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { askFor, relation } from "../../report/ask.ts";
+import { askFor } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
 import {
   askForRising,
   changeOf,
-  RISING_MARK,
   type RisingLine,
-  risingLinks,
   sayingOf,
   sayRising,
   sharesWords,
@@ -38,10 +36,17 @@ import {
   renderKindRows,
   saysKind,
 } from "../parts/kinds.ts";
-import { buildHref, keptFields, readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
+import {
+  buildHref,
+  keptFields,
+  readOneOf,
+  readPageNumber,
+  readText,
+  renderChips,
+  withQuery,
+} from "../parts/links.ts";
 import { ago, clockWords } from "../parts/marks.ts";
 import {
-  dateOf,
   daysName,
   dayText,
   FIRST_DAY,
@@ -53,25 +58,24 @@ import {
   readPeriodChoice,
   renderPeriodBar,
   resolvePeriod,
-  within,
 } from "../parts/period.ts";
-import { isRising, lines, renderSorts, risen, risenShares } from "./lines.ts";
+import { isRising, lines, risen, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
   ERRORS_PATH,
   type ErrorsChoice,
+  type ErrorsHref,
   type ErrorsSaid,
   type ErrorsScope,
+  errorsQuestion,
   hrefsOf,
   isAllTime,
   keptQuery,
   type LineRow,
   PRINT_SORTS,
+  WHOLE,
 } from "./lines-questions.ts";
-
-const build = relation("fact_builds");
-const rate = relation("success_rate_daily");
 
 /** The number of projects that have builds of a kind. */
 interface KindProjects {
@@ -91,22 +95,18 @@ const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
 /** Kinds of error, each against the period before, and the projects that it hit. */
 const classes = block({
   id: "classes",
-  narrowedBy: { since: null, until: null },
-  asks({ period, at }: ErrorsScope) {
+  asks(scope: ErrorsScope) {
+    const { period, at } = scope;
     const ever: Asks<KindRow> = askFor("error_classes");
     return {
       rows: askForKinds(period),
       late: askForLate(period, at),
       ever,
-      projects: isAllTime(period) ? ever : askForProjects(period),
-      failing: askForFailing(),
+      projects: isAllTime(period) ? ever : askForProjects(scope),
+      failing: askForFailing(scope),
     };
   },
-  draw(
-    { rows, late, ever, projects, failing },
-    { period, href, now, at, isNow },
-    { finished, finishedBefore }: ErrorsSaid,
-  ) {
+  draw({ rows, late, ever, projects, failing }, { period, href, now, at, isNow }, { finished }: ErrorsSaid) {
     const kinds = kindsOf(rows, period, late);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
@@ -115,12 +115,12 @@ const classes = block({
       note: isAllTime(period)
         ? "The projects are those of all time: they ignore the dates, because the period is long."
         : partWords(period, at, now),
-      empty: kinds.length === 0 && noFailures(finished),
+      empty: kinds.length === 0 && noFailures(finished.now),
       body: renderKindRows({
         kinds,
-        finished: { now: finished, before: finishedBefore },
+        finished,
         period,
-        href: (kind) => href({ kind, line: undefined, print: undefined }),
+        href: (kind) => href({ ...WHOLE, kind }),
         small: (name) => renderMeaning(name, ofKind(ever, name), now),
         more: {
           head: "Projects",
@@ -133,15 +133,10 @@ const classes = block({
   },
 });
 
-const KIND_PROJECTS = question<KindProjects>("projects_by_kind", import.meta.url);
-const askForFailing = question<KindProjects>("failing_projects_by_kind", import.meta.url);
-const FINISHED = question<Readonly<Record<"finished" | "finished_before", number | null>>>(
-  "finished_of_both",
-  import.meta.url,
-);
-
-const askForProjects = ({ first, last }: Period): Asks<KindProjects> =>
-  KIND_PROJECTS({ isShown: within(build.triggered_on, first, last) });
+const askForProjects = errorsQuestion<KindProjects>("projects_by_kind");
+const askForFailing = errorsQuestion<KindProjects>("failing_projects_by_kind");
+const askForFinished =
+  errorsQuestion<Readonly<Record<"finished" | "finished_before", number | null>>>("finished_of_both");
 
 function renderMeaning(name: string, row: KindRow | undefined, now: Date): Markup {
   const meaning = kindMeaning(name);
@@ -156,20 +151,13 @@ const MOST_RISING = 2;
 
 /** Names the kind of most failures, and the line that rises; `failed` and `finished` count builds of the period. */
 const errorsVerdict = part({
-  asks: ({ period, choice, at }: ErrorsScope) => ({
-    kinds: askForKinds(period),
-    late: askForLate(period, at),
-    rising: askForRising(at),
-    finished: FINISHED({ first: dateOf(period.first), isShown: within(rate.day, period.start, period.last) }),
+  asks: (scope: ErrorsScope) => ({
+    kinds: askForKinds(scope.period),
+    late: askForLate(scope.period, scope.at),
+    rising: askForRising(scope.at),
+    finished: askForFinished(scope),
     // It speaks of the whole period, whatever the list below is narrowed to.
-    lines: askForLines(period, at, {
-      ...choice,
-      kind: undefined,
-      line: undefined,
-      print: undefined,
-      sort: "rise",
-      page: 1,
-    }),
+    lines: askForLines({ ...scope, choice: { ...scope.choice, ...WHOLE, sort: "rise", page: 1 } }),
   }),
   draw(found, scope) {
     const { period } = scope;
@@ -177,8 +165,10 @@ const errorsVerdict = part({
     const [finished] = found.finished;
     const said: ErrorsSaid = {
       failed: sumIn(kinds, "now"),
-      finished: countIn(finished, "finished"),
-      finishedBefore: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
+      finished: {
+        now: countIn(finished, "finished"),
+        before: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
+      },
     };
     const risen = found.lines.filter((line) => isRising(line, { period, ...said }));
     const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
@@ -190,7 +180,7 @@ const errorsVerdict = part({
 function judgeRising(
   [first, ...others]: readonly RisingLine[],
   { failed }: ErrorsSaid,
-  { period, now, at, isNow }: ErrorsScope,
+  scope: ErrorsScope,
 ): Verdict | null {
   if (first === undefined) return null;
   const [second] = others;
@@ -198,16 +188,17 @@ function judgeRising(
     second === undefined
       ? ""
       : `; ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}`;
-  const [projects, firstBuild] = risingLinks(first, at);
-  const said = sayRising(first, now, isNow);
+  const {
+    links: [projects, firstBuild],
+    ...said
+  } = sayRising(first, scope);
   return {
     ...said,
     look: "some",
-    mark: RISING_MARK,
     evidence: `${said.evidence}${more}.`,
     acts: html`${firstBuild}
       ${projects}
-      <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,
+      <a href="#lines">All that failed on ${daysName(scope.period, scope.now)}: ${counted(failed, "build")}</a>`,
   };
 }
 
@@ -218,16 +209,17 @@ function judgeErrors(
   said: ErrorsSaid,
   { period, now, at }: ErrorsScope,
 ): Verdict {
-  const { failed, finished } = said;
+  const { failed } = said;
+  const finished = said.finished.now;
   const [most] = kinds;
   const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
-  const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at.getTime())}` : ""}`;
+  const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at)}` : ""}`;
   if (failed === 0 || most === undefined)
     return finished > 0
       ? {
           title: "Errors: none failed",
           look: "good",
-          mark: { kind: "good", word: "None failed" },
+          mark: ["good", "None failed"],
           sentence: `No build failed on ${days}; ${counted(finished, "build")} finished.`,
         }
       : {
@@ -235,10 +227,7 @@ function judgeErrors(
           look: "idle",
           sentence: `No build of ${days} has finished, so none can have failed.`,
         };
-  const risen =
-    period.before === null
-      ? []
-      : kinds.filter((kind) => changeOf(kind, { now: finished, before: said.finishedBefore }) > 0);
+  const risen = period.before === null ? [] : kinds.filter((kind) => changeOf(kind, said.finished) > 0);
   const rises = rising.length + risen.length > 0;
   const share =
     finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`;
@@ -247,7 +236,7 @@ function judgeErrors(
   return {
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
     look: rises ? "some" : "idle",
-    mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
+    mark: rises ? ["bad2", "Rising"] : ["flat", "Failures"],
     sentence: `${counted(failed, "build")} failed on ${days}; ${who} ${saysKind(most.name, failed === 1)}.`,
     evidence: riseWords(rising, risen, said, period) + share,
   };
@@ -270,7 +259,7 @@ function riseWords(
     return `${first.label} is on the rise: ${first.counts} of the finished builds in the ${lengthWords(days)} before${others}.`;
   }
   if (kind === undefined) return "No kind and no line has a surely larger share of the builds than before.";
-  const shares = sharesWords(kind, { now: said.finished, before: said.finishedBefore });
+  const shares = sharesWords(kind, said.finished);
   return (
     `“${kindLabel(kind.name)}” rose by more than chance, ${shares} of the finished builds, ` +
     "but no single line of it did in several projects: so it has no one cause."
@@ -279,17 +268,16 @@ function riseWords(
 
 const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
   name: "errors",
+  narrowedBy: { since: null, until: null },
   layout: [risen, lines, classes],
   kept: ({ choice }) => keptQuery(choice),
 };
 
-const scopeOf = (choice: ErrorsChoice, period: Period, { now, at, isNow }: PageMoment): ErrorsScope => ({
+const scopeOf = (choice: ErrorsChoice, period: Period, moment: PageMoment): ErrorsScope => ({
+  ...moment,
   choice,
   period,
   href: hrefsOf(choice),
-  now,
-  at,
-  isNow,
 });
 
 /** The page of errors: by kind and by line, what is most and what rises. */
@@ -345,6 +333,17 @@ ${await draw(said)}
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
   return { verdict: said.verdict, main, tab: ERRORS_PATH };
+}
+
+/** The orders of the list. */
+function renderSorts({ sort }: ErrorsChoice, period: Period, href: ErrorsHref): Markup {
+  const isAll = isAllTime(period);
+  const chips = Object.entries(PRINT_SORTS)
+    .filter(([by]) => !(isAll && by === "rise"))
+    .map(([by, { head }]) => [by, head] as const);
+  return renderChips("Which first", chips, isAll && sort === "rise" ? "projects" : sort, (sort) =>
+    href({ sort }),
+  );
 }
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */

@@ -1,9 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, type Question, relation, where } from "../../report/ask.ts";
-import { type Asks, piece, question } from "../parts/answers.ts";
+import { type Asks, piece, questionsOf } from "../parts/answers.ts";
+import type { BothPeriods } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import { dateOf, endOfBefore, type Period, type PeriodChoice, within } from "../parts/period.ts";
+import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
 
 export const ERRORS_PATH = "/errors";
 
@@ -28,7 +29,6 @@ export const hrefsOf =
   };
 
 const build = relation("fact_builds");
-const daily = relation("error_fingerprints_daily");
 const knownLine = relation("error_lines", "known_line");
 const lines = relation("error_lines");
 
@@ -66,32 +66,39 @@ export interface ErrorsChoice extends PeriodChoice {
 }
 
 /** The choice of the reader, resolved. */
-export interface ErrorsScope extends Pick<PageMoment, "now" | "at" | "isNow"> {
+export interface ErrorsScope extends PageMoment {
   readonly choice: ErrorsChoice;
   readonly period: Period;
   readonly href: ErrorsHref;
 }
 
-/** The builds of the period that failed and finished, of all kinds. */
+/** The choice of all errors. */
+export const WHOLE = { kind: undefined, line: undefined, print: undefined };
+
+/** What the files of these questions have places for: the first and the last day of the period, and the first of both periods. */
+const placesOf = ({ period: { start, first, last } }: ErrorsScope) => ({
+  start: dayText(start),
+  first: dayText(first),
+  last: dayText(last),
+});
+
+export const errorsQuestion = questionsOf(import.meta.url, placesOf);
+
+/** The builds of the period that failed, and those that finished, of all kinds. */
 export interface ErrorsSaid {
   readonly failed: number;
-  readonly finished: number;
-  /** Those that finished in the period before. */
-  readonly finishedBefore: number;
+  readonly finished: BothPeriods;
 }
 
 /** The lines of a long period are those of all time. */
 export const isAllTime = ({ days }: Period): boolean => days > MOST_FAILURE_DAYS;
 
 /** The failures that a choice leaves. A kind is counted whole, also where one of its lines was chosen. */
-const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines): SQL[] => [
-  ...(kind === undefined ? [] : [sql`${from.error_class} = ${kind}`]),
-  ...(line === undefined
-    ? []
-    : [
-        sql`${from.error_fingerprint} in (select ${knownLine.error_fingerprint} from ${knownLine} where ${knownLine.error_line_id} = ${line})`,
-      ]),
-  ...(print === undefined ? [] : [sql`${from.error_fingerprint} = ${print}`]),
+const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines) => [
+  kind !== undefined && sql`${from.error_class} = ${kind}`,
+  line !== undefined &&
+    sql`${from.error_fingerprint} in (select ${knownLine.error_fingerprint} from ${knownLine} where ${knownLine.error_line_id} = ${line})`,
+  print !== undefined && sql`${from.error_fingerprint} = ${print}`,
 ];
 
 /** One line of a choice, whenever it came. */
@@ -102,21 +109,22 @@ const FAILURES_OF_PERIOD = piece("failures_of_period", import.meta.url);
 const FAILURES_OF_ALL_TIME = piece("failures_of_all_time", import.meta.url);
 
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
-function countFailures(period: Period, at: Date, conditions: readonly SQL[]): SQL {
-  const { start, first, last, before } = period;
-  const end = endOfBefore(period, at);
-  const isOfPeriod = sql`triggered_on >= ${dateOf(first)}`;
+function countFailures(scope: ErrorsScope): SQL {
+  const { first, before } = scope.period;
+  const end = endOfBefore(scope.period, scope.at);
   const isBefore = sql`triggered_on < ${dateOf(first)}${end === null ? undefined : sql` and triggered_at <= ${end.toISOString()}::timestamptz`}`;
   const known = (count: SQL) => (before === null ? sql`null::bigint` : count);
   return FAILURES_OF_PERIOD({
-    isOfPeriod,
+    ...placesOf(scope),
     failuresBefore: known(sql`count(*) filter (where ${isBefore})`),
     projectsBefore: known(sql`count(distinct project_id) filter (where ${isBefore} and project_id <> '-1')`),
-    isShown: all(within(build.triggered_on, start, last), ...conditions),
+    chosen: also(chosen(scope.choice, build)),
   });
 }
 
-const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql`\n    and `);
+/** These conditions behind others. */
+const also = (conditions: readonly (SQL | false)[]): SQL =>
+  sql.join(conditions.flatMap((condition) => (condition === false ? [] : sql`\n    and ${condition}`)));
 
 /** A line, beside the counts of its kind. Counts of the period before are null where that is not known. */
 export interface LineRow {
@@ -141,20 +149,21 @@ export interface LineRow {
   readonly most_of_rest: number | null;
 }
 
-const LINES = question<LineRow>("lines_by_kind", import.meta.url);
+const LINES = errorsQuestion<LineRow>("lines_by_kind");
 
 /**
  * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
  * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
  */
-export function askForLines(period: Period, at: Date, choice: ErrorsChoice): Asks<LineRow> {
-  const isLong = isAllTime(period);
+export function askForLines(scope: ErrorsScope): Asks<LineRow> {
+  const { choice } = scope;
+  const isLong = isAllTime(scope.period);
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
-  return LINES({
+  return LINES(scope, {
     counted: isLong
       ? FAILURES_OF_ALL_TIME({ chosen: where(...chosen(choice, lines)) })
-      : countFailures(period, at, chosen(choice, build)),
+      : countFailures(scope),
     order: PRINT_SORTS[sort].order,
     lineOrder: sql`${sort === "rise" ? sql`projects - projects_before desc, ` : undefined}failures desc, projects desc`,
     isLine: line === undefined ? sql`error_line_id is not null` : sql`error_line_id = ${line}`,
@@ -173,56 +182,18 @@ export interface PrintDay {
   readonly failures: number;
 }
 
-const KIND_DAYS = question<PrintDay>("kinds_by_day", import.meta.url);
-
-/** The failures of each of the kinds by day. */
-export const askForPrintDays = ({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> =>
-  KIND_DAYS({ isShown: within(daily.day, start, last), isKind: isOneOf(daily.error_fingerprint, prints) });
-
 export interface LineDay {
   readonly error_line_id: string;
   readonly day: string;
   readonly failures: number;
 }
 
-const LINE_DAYS = question<LineDay>("lines_by_day", import.meta.url);
-
-/** The failures of each of the lines by day. */
-export const askForLineDays = (
-  { start, last }: Period,
-  prints: readonly string[],
-  ids: readonly string[],
-): Asks<LineDay> =>
-  LINE_DAYS({
-    isShown: within(build.triggered_on, start, last),
-    isKind: isOneOf(build.error_fingerprint, prints),
-    isLine: isOneOf(build.error_line_id, ids),
-  });
-
-export interface RestRow {
+interface RestRow {
   readonly error_fingerprint: string;
   readonly projects: number;
 }
 
-const REST_PROJECTS = question<RestRow>("projects_of_other_lines", import.meta.url);
-
-/** The number of projects that the lines of each kind hit that are not shown. */
-export const askForRestProjects = (
-  { first, last }: Period,
-  choice: ErrorsChoice,
-  prints: readonly string[],
-  ids: readonly string[],
-): Asks<RestRow> =>
-  REST_PROJECTS({
-    isShown: all(
-      within(build.triggered_on, first, last),
-      ...chosen({ ...choice, line: undefined, print: undefined }, build),
-    ),
-    isKind: isOneOf(build.error_fingerprint, prints),
-    isLine: isOneOf(build.error_line_id, ids),
-  });
-
-export interface LineProject {
+interface LineProject {
   readonly error_line_id: string;
   readonly project_slug: string;
   readonly version_slug: string;
@@ -232,16 +203,29 @@ export interface LineProject {
   readonly triggered_at: string;
 }
 
-const LINE_PROJECTS = question<LineProject>("projects_of_lines", import.meta.url);
+const KIND_DAYS = errorsQuestion<PrintDay>("kinds_by_day");
+const LINE_DAYS = errorsQuestion<LineDay>("lines_by_day");
+const REST_PROJECTS = errorsQuestion<RestRow>("projects_of_other_lines");
+const LINE_PROJECTS = errorsQuestion<LineProject>("projects_of_lines");
 
-/** The projects that each of the lines hit in the period, the latest first. */
-export const askForLineProjects = (
-  { first, last }: Period,
-  choice: ErrorsChoice,
-  ids: readonly string[],
-): Asks<LineProject> =>
-  LINE_PROJECTS({
-    isShown: within(build.triggered_on, first, last),
-    isLine: isOneOf(build.error_line_id, ids),
-    most: inline(projectsOf(choice)),
-  });
+/**
+ * What is shown of listed lines: the failures of each and of its kind by day; the projects that each hit in the period, the latest first, and
+ * how many the other lines of its kind hit. Of all time nobody counts projects.
+ */
+export function askForShown(scope: ErrorsScope, listed: readonly LineRow[]) {
+  const { period, choice } = scope;
+  const prints = new Set(listed.map(({ error_fingerprint }) => error_fingerprint));
+  const isKind = isOneOf(build.error_fingerprint, [...prints]);
+  const isLine = isOneOf(
+    build.error_line_id,
+    listed.map(({ error_line_id }) => error_line_id),
+  );
+  const isAll = isAllTime(period);
+  const ofKind = also(chosen({ ...choice, line: undefined, print: undefined }, build));
+  return {
+    printDays: KIND_DAYS(scope, { isKind }),
+    lineDays: LINE_DAYS(scope, { isKind, isLine }),
+    projects: isAll ? null : LINE_PROJECTS(scope, { isLine, most: inline(projectsOf(choice)) }),
+    restProjects: isAll ? null : REST_PROJECTS(scope, { chosen: ofKind, isKind, isLine }),
+  };
+}

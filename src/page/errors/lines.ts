@@ -1,5 +1,5 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
-import { askEach, groupBy, sumIn } from "../parts/answers.ts";
+import { askEach, type Found, groupBy, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import {
   askForRising,
@@ -8,45 +8,33 @@ import {
   type RisingLine,
   risenWords,
   sharesWords,
-  sinceWords,
 } from "../parts/changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
-import { html, type Markup } from "../parts/html.ts";
-import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
-import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
+import { foreign, html, type Markup } from "../parts/html.ts";
+import { kindLabel, noFailures } from "../parts/kinds.ts";
+import { buildLink, projectLink, renderPager, targetTag } from "../parts/links.ts";
 import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
-  askForLineDays,
-  askForLineProjects,
   askForLines,
-  askForPrintDays,
-  askForRestProjects,
+  askForShown,
   ERRORS_PATH,
   type ErrorsChoice,
-  type ErrorsHref,
   type ErrorsSaid,
   type ErrorsScope,
   isAllTime,
   keptQuery,
   type LineDay,
-  type LineProject,
   type LineRow,
   PRINT_SORTS,
   PRINTS_PER_PAGE,
   type PrintDay,
   projectsOf,
-  type RestRow,
+  WHOLE,
 } from "./lines-questions.ts";
 
 /** The lines that are shown, with the days of each and of their kinds, and the projects that they hit. */
-interface LinesFacts extends ErrorsScope, ErrorsSaid {
-  readonly rows: readonly LineRow[];
-  readonly printDays: readonly PrintDay[];
-  readonly lineDays: readonly LineDay[];
-  readonly projects: readonly LineProject[];
-  readonly restProjects: readonly RestRow[];
-}
+interface LinesFacts extends ErrorsScope, ErrorsSaid, Found<ReturnType<typeof askForShown>> {}
 
 /** Kinds of error by what their lines share, and below each its lines with most builds. */
 export const lines = block({
@@ -59,19 +47,11 @@ export const lines = block({
     print: null,
     sort: Object.keys(PRINT_SORTS),
   },
-  asks: ({ period, at, choice }: ErrorsScope) => ({ rows: askForLines(period, at, choice) }),
+  asks: (scope: ErrorsScope) => ({ rows: askForLines(scope) }),
   async draw({ rows }, scope, said: ErrorsSaid, tx) {
     const { choice, period, now } = scope;
-    const prints = [...new Set(rows.map(({ error_fingerprint }) => error_fingerprint))];
-    const ids = rows.map(({ error_line_id }) => error_line_id);
     const isAll = isAllTime(period);
-    const found = await askEach(tx, {
-      printDays: askForPrintDays(period, prints),
-      lineDays: askForLineDays(period, prints, ids),
-      projects: isAll ? null : askForLineProjects(period, choice, ids),
-      restProjects: isAll ? null : askForRestProjects(period, choice, prints, ids),
-    });
-    const facts: LinesFacts = { ...scope, ...said, rows, ...found };
+    const facts: LinesFacts = { ...scope, ...said, ...(await askEach(tx, askForShown(scope, rows))) };
     const total = rows[0]?.kinds ?? 0;
     const isWhole = choice.kind === undefined && isUnfocused(choice);
     const builds = isWhole && !isAll ? `, ${counted(said.failed, "build")}` : "";
@@ -96,6 +76,25 @@ ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, p
   },
 });
 
+/** A mask that may hide the cause is framed; one that hides only a place is not. */
+const FRAMED = ["‹name›", "‹address›"];
+const TOKEN = /(‹(?:name|address|path|number|hash|date)›)/;
+
+/** The text that error lines share, with its masks: they never look like a part of the line. */
+function renderMask(mask: unknown, maxLength = 300): Markup {
+  if (mask === null || mask === undefined || mask === "") return html`(no error line)`;
+  return html`${String(mask)
+    .slice(0, maxLength)
+    .split(TOKEN)
+    .map((part, place) => {
+      if (place % 2 === 0) return part === "" ? "" : foreign(part, maxLength);
+      return FRAMED.includes(part) ? html`<i>${part}</i>` : html`<i class="at">${part}</i>`;
+    })}`;
+}
+
+/** The mask hides what may be the cause, so that its builds may have several causes. */
+const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
+
 function renderChoice({ choice: { kind, line, print }, href }: LinesFacts): Markup {
   const only = line !== undefined ? "one line" : print !== undefined ? "one kind" : `“${kindLabel(kind)}”`;
   return html`<p class="note">Only ${only}. <a href="${href(WHOLE)}">All errors</a></p>`;
@@ -104,8 +103,6 @@ function renderChoice({ choice: { kind, line, print }, href }: LinesFacts): Mark
 /** Neither one line nor one kind of line is chosen. */
 const isUnfocused = ({ line, print }: ErrorsChoice): boolean => line === undefined && print === undefined;
 
-const WHOLE = { kind: undefined, line: undefined, print: undefined };
-
 const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-hidden="true">
   <path class="cut" d="M2 0v14" stroke-width="3"/></svg>Same kind</dt>
   <dd>The lines agree except in what a frame like <span class="mask"><i>‹name›</i></span> stands for. A kind may hold many causes:
@@ -113,16 +110,6 @@ const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-h
 <div><dt><svg width="14" height="14" aria-hidden="true"><rect class="m-ink" width="4" height="14"/></svg>Same error</dt>
   <dd>The line agrees letter for letter, or differs only in its place, like <span class="mask"><i class="at">‹path›</i></span>.
   Many projects with it point to one cause.</dd></div></dl>`;
-
-/** The orders of the list. */
-export function renderSorts({ sort }: ErrorsChoice, period: Period, href: ErrorsHref): Markup {
-  const isAll = isAllTime(period);
-  const shown = Object.entries(PRINT_SORTS).filter(([by]) => !(isAll && by === "rise"));
-  const chosen = isAll && sort === "rise" ? "projects" : sort;
-  return html`<nav class="chips" aria-label="Which first">${shown.map(
-    ([by, { head }]) => html`<a href="${href({ sort: by })}"${by === chosen && CURRENT}>${head}</a>`,
-  )}</nav>`;
-}
 
 function renderLegend({ before, days }: Period): Markup {
   const item = (look: string, words: string) =>
@@ -150,7 +137,7 @@ function whyNone({ choice, period, failed, finished, href, now }: LinesFacts): E
   if (kind !== undefined)
     return ["no-match", "No line of this kind.", `No build of ${of} failed with “${kindLabel(kind)}”.`, ways];
   return failed === 0
-    ? noFailures(finished)
+    ? noFailures(finished.now)
     : ["unknown", "No error line.", `No failed build of ${of} has one.`];
 }
 
@@ -279,24 +266,22 @@ function drawDays(
 const isNew = ({ first_triggered_at }: LineRow, { first, before }: Period): boolean =>
   before !== null && first_triggered_at !== null && momentMs(first_triggered_at) >= first * DAY_MS;
 
-type FinishedBuilds = Pick<ErrorsSaid, "finished" | "finishedBefore">;
-const bothOf = ({ finished, finishedBefore }: FinishedBuilds) => ({ now: finished, before: finishedBefore });
 type Failures = Pick<LineRow, "failures" | "failures_before">;
 const failuresOf = (line: Failures) => ({ now: line.failures, before: line.failures_before ?? 0 });
 
 /** The share that a line has of the finished builds, against the one before: `3.1 % against 1.2 %`. */
-export const risenShares = (line: Failures, said: FinishedBuilds): string =>
-  sharesWords(failuresOf(line), bothOf(said));
+export const risenShares = (line: Failures, { finished }: Pick<ErrorsSaid, "finished">): string =>
+  sharesWords(failuresOf(line), finished);
 
 /** More of the builds failed with the line than in the period before, by more than chance, and in some projects. */
 export const isRising = (
   line: Failures & Pick<LineRow, "projects">,
-  { period: { before }, ...said }: FinishedBuilds & { readonly period: Pick<Period, "before"> },
+  { period: { before }, finished }: Pick<LinesFacts, "period" | "finished">,
 ): boolean =>
   before !== null &&
   line.failures_before !== null &&
   line.projects >= FEWEST_PROJECTS &&
-  changeOf(failuresOf(line), bothOf(said)) > 0;
+  changeOf(failuresOf(line), finished) > 0;
 
 function renderProjects(line: LineRow, { projects, choice, href, now }: LinesFacts): Markup | false {
   const hit = projects.filter(({ error_line_id }) => error_line_id === line.error_line_id);
@@ -324,7 +309,7 @@ export const risen = block({
   draw({ rows }, { now, at, isNow }) {
     if (rows.length === 0) return null;
     return {
-      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at.getTime(), now)}`,
+      title: isNow ? "Rose in 24 hours" : `Rose in the 24 hours before ${when(at, now)}`,
       count: counted(rows.length, "line"),
       note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
       body: html`<ol class="klines risen">${rows.map((one) => renderRiser(one, now, at))}</ol>`,
@@ -336,7 +321,7 @@ function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
   const against = `rises: ${risenWords(one)}`;
   return html`<li class="kline rises">
     <strong><a href="${linesHref({ line: one.error_line_id }, at)}">${counted(one.projects, "project")}</a>
-    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
+    since ${when(one.since, now)}:</strong> <code class="mask">${renderMask(one.error_line)}</code>
     <small><span class="rise">${icon("up")}${one.failures_before === 0 ? "new" : against}</span>
     ${counted(one.failures, "build")}, the first ${buildLink(one.first_build_id)}, ${momentTag(one.since, now)}</small></li>
 `;

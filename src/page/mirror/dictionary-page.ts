@@ -24,7 +24,6 @@ const COLUMNS: readonly Column<ColumnRow>[] = [
 
 const dictionary = block({
   id: "dictionary",
-  narrowedBy: {},
   asks: (_: null): { rows: Asks<ColumnRow> } => ({ rows: askFor("data_dictionary") }),
   draw({ rows }) {
     const relations = [...groupBy(rows, ({ relation }) => relation)];
@@ -54,7 +53,7 @@ const WORDS = {
 /** The words that every page uses. */
 const words = block({
   id: "words",
-  asks: (_: null) => ({}),
+  narrowedBy: null,
   draw: () => ({
     title: "Words of these pages",
     body: html`<dl class="rules">${Object.entries(WORDS).map(
@@ -65,11 +64,15 @@ const words = block({
 });
 
 const head = part({
-  asks: (_: null) => ({}),
   draw: () => renderHead(TITLE, "The answers of this mirror: views that SQL, files and these pages read."),
 });
 
-const DICTIONARY: BlockPage<null> = { name: "dictionary", layout: [words, dictionary], kept: () => ({}) };
+const DICTIONARY: BlockPage<null> = {
+  name: "dictionary",
+  layout: [words, dictionary],
+  narrowedBy: {},
+  kept: () => ({}),
+};
 
 /** Every relation of schema `report` with its columns, as its comments say. */
 export const dictionaryPage = (): Drawing => ({

@@ -22,6 +22,7 @@ import {
 
 const MIRROR: BlockPage<PageMoment> = {
   name: "mirror",
+  narrowedBy: {},
   layout: [
     looks,
     lists,
@@ -53,6 +54,9 @@ const askForMirror = (moment: PageMoment) => ({
 
 type Answers = Found<ReturnType<typeof askForMirror>>;
 
+const CURRENT = { title: "✓ The mirror is current", look: "good", mark: ["good", "Current"] } as const;
+const WAS_CURRENT = { title: "The mirror was current", look: "flat", mark: ["flat", "Was current"] } as const;
+
 /** Null before the builds were counted. */
 const mirrorVerdict = part({
   asks: askForMirror,
@@ -65,19 +69,10 @@ const mirrorVerdict = part({
     const verdict: Verdict = {
       ...(trouble !== null
         ? { title: "! Look at the mirror", look: "warn", sentence: trouble }
-        : moment.isFile
-          ? {
-              title: "The mirror was current",
-              look: "flat",
-              mark: { kind: "flat", word: "Was current" },
-              sentence: currentWords(answers.lists, moment),
-            }
-          : {
-              title: "✓ The mirror is current",
-              look: "good",
-              mark: { kind: "good", word: "Current" },
-              sentence: currentWords(answers.lists, moment),
-            }),
+        : {
+            ...(moment.isFile ? WAS_CURRENT : CURRENT),
+            sentence: currentWords(answers.lists, moment),
+          }),
       evidence: html`${cautions}${notesOf(answers, now)}`,
       figures: figuresOf(answers, now),
     };
@@ -215,7 +210,7 @@ function notesOf({ lists, muted: [silent, ...others] }: Answers, now: Date): Mar
       ? "The figures have not been computed yet."
       : html`The figures were computed ${computed}${check}.`,
     nights > 0 && `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`,
-    silent && `No notices of ${silent.project_slug} until ${when(momentMs(silent.until), now)} UTC${more}.`,
+    silent && `No notices of ${silent.project_slug} until ${when(silent.until, now)} UTC${more}.`,
   );
 }
 

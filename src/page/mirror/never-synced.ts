@@ -71,7 +71,7 @@ const NEITHER = "So this page says neither that builds succeed nor that they fai
 const underWay = (isLate: boolean) =>
   isLate
     ? ({ look: "warn", tone: "idle" } as const)
-    : ({ look: "idle", mark: { kind: "run", word: "Under way" } } as const);
+    : ({ look: "idle", mark: ["run", "Under way"] } as const);
 
 /** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it, unless it fails. */
 function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now, renews }: Address): Draft {
@@ -157,7 +157,7 @@ function drawFirstSync(sync: SyncProgress, address: Address, names: Markup | "")
   const sentence = isSilent
     ? html`First sync: nothing has come for ${span(sync.silentMs)}; ${doneWords(sync, share)}.`
     : html`First sync: ${doneWords(sync, share)}${leftWords(sync)}.`;
-  const began = when(momentMs(sync.startedAt), address.now);
+  const began = when(sync.startedAt, address.now);
   const verdict: Verdict = {
     title: share === null ? "The first sync is under way" : `${share} % of the first sync`,
     ...underWay(isSilent),

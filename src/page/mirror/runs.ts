@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
-import { type Asks, countIn, piece, question, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, piece, questionsOf, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { drawTimeline, keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
 import type { PageMoment } from "../parts/freshness.ts";
@@ -19,7 +19,12 @@ import { numberColumn, renderListTable, renderState } from "../parts/tables.ts";
 
 /** Runs; rounds of the watch that followed each other are one row. A page has the newest 2,000 of them: more than a watch makes in a day. */
 const RUNS = piece("grouped_runs", import.meta.url);
-const LOOKS = question<RunRow>("looks_of_day", import.meta.url);
+
+export const mirrorQuestion = questionsOf(import.meta.url, ({ now }: PageMoment) => ({
+  now: now.toISOString(),
+}));
+
+const LOOKS = mirrorQuestion<RunRow>("looks_of_day");
 
 /** A run, or rounds of the watch that followed each other; the status and the reason are those of the last. */
 export interface RunRow {
@@ -47,9 +52,7 @@ interface CountsRow {
   readonly not_good: number;
 }
 
-const COUNTS = question<CountsRow>("runs_and_walks", import.meta.url);
-
-export const askForCounts = ({ now }: PageMoment): Asks<CountsRow> => COUNTS({ now: now.toISOString() });
+export const askForCounts = mirrorQuestion<CountsRow>("runs_and_walks");
 
 const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];
 const SPAN_MS = 25 * HOUR_MS;
@@ -67,9 +70,8 @@ const SIGNS = {
 /** The looks of the mirror at the service in the last day: syncs, and spells of the watch. */
 export const looks = block({
   id: "looks",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForRuns() }),
-  file: ({ now }) => LOOKS({ runs: RUNS(), now: now.toISOString() }),
+  file: (moment) => LOOKS(moment, { runs: RUNS() }),
   draw({ rows: groups }, { now, isFile }) {
     const since = now.getTime() - SPAN_MS;
     const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();
@@ -93,7 +95,7 @@ export const looks = block({
         ],
         height: HEIGHT,
         room: 38,
-        told: `In the 24 hours up to ${when(now.getTime(), now)}: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
+        told: `In the 24 hours up to ${when(now, now)}: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`,
         axis,
         body: html`${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
@@ -102,7 +104,7 @@ ${gaps.map(
   ([from, to]) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
     width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`,
 )}
-${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">${isFile ? when(now.getTime(), now) : "now"}</text>`,
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 32}">${isFile ? when(now, now) : "now"}</text>`,
       })}
 ${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };
@@ -130,14 +132,13 @@ const isRunning = ({ status }: RunRow): boolean => status === "running";
 const isWell = (row: RunRow): boolean => row.status === "succeeded" || isRunning(row);
 
 function drawSync(row: RunRow, x: string, now: Date): Markup {
-  const at = momentMs(row.started_at);
-  const title = `${row.kind}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${row.status}`;
+  const title = `${row.kind}, ${when(row.started_at, now)}: ${row.status}`;
   const sign = SIGNS[isRunning(row) ? "run" : isWell(row) ? "good" : "bad"];
   return html`<g><title>${title}</title><svg x="${x}" y="${SYNC_Y}" overflow="visible">${sign}</svg></g>`;
 }
 
 function drawSpell({ started_at, ended_at, runs, troubled }: RunRow, from: number, to: number): Markup {
-  const [first, last] = [clockWords(momentMs(started_at)), clockWords(momentMs(ended_at))];
+  const [first, last] = [clockWords(started_at), clockWords(ended_at)];
   return html`<g><title>${counted(runs, "round")}, ${first} to ${last}${troubled > 0 && `, ${troubled} not successful`}</title>
     <rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%"
     y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
@@ -178,7 +179,6 @@ export const wordsOf = (words: Readonly<Record<string, string>>, name: string): 
 /** The last runs with what they did; rounds of the watch that followed each other are one row. */
 export const runs = block({
   id: "runs",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
   draw({ rows, counts: [counts] }, { now }) {
     return {

@@ -2,14 +2,14 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askFor, onPage } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { type Asks, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { age, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
+import { age, type MarkKind, mark, when } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
-import { askForCounts, wordsOf } from "./runs.ts";
+import { askForCounts, mirrorQuestion, wordsOf } from "./runs.ts";
 
 const MOST_ROWS = 8;
 
@@ -62,7 +62,6 @@ export const askForReferences = (): Asks<ReferencesRow> => askFor("broken_refere
 /** References to records that the mirror does not have, by field. */
 export const references = block({
   id: "references",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForReferences() }),
   draw: ({ rows }, { now }) =>
     shortList({
@@ -104,7 +103,6 @@ export const askForQuarantine = (): Asks<QuarantineRow> => askFor("quarantine");
 /** Records that came and could not be stored. */
 export const quarantine = block({
   id: "quarantine",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForQuarantine(), counts: askForCounts(moment) }),
   draw: ({ rows, counts: [counts] }, { now }) =>
     shortList({
@@ -145,7 +143,6 @@ interface ChangeRow {
 /** The differences of the service from the interface that docmirror knows. */
 export const drift = block({
   id: "drift",
-  narrowedBy: {},
   asks: (_: PageMoment): { rows: Asks<ChangeRow> } => ({
     rows: askFor("schema_changes", {}, [], onPage`\nlimit 50`),
   }),
@@ -176,14 +173,13 @@ interface WalkRow {
   readonly started_at: string | null;
 }
 
-const BAD_WALKS = question<WalkRow>("bad_walks", import.meta.url);
+const BAD_WALKS = mirrorQuestion<WalkRow>("bad_walks");
 
 /** Readings of lists that did not come to a good end, and why. */
 export const walks = block({
   id: "walks",
-  narrowedBy: {},
   asks: (moment: PageMoment) => ({
-    rows: BAD_WALKS({ now: moment.now.toISOString() }),
+    rows: BAD_WALKS(moment),
     counts: askForCounts(moment),
   }),
   draw({ rows, counts: [counts] }, { now }) {
@@ -213,7 +209,6 @@ export const walks = block({
 /** The freshness of each list, a row each. */
 export const lists = block({
   id: "lists",
-  narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askForLists() }),
   draw({ rows }, { now, isFile, freshness: { overdue, uncounted } }) {
     // A count that was made while the first sync went on is that of a part.
@@ -259,10 +254,7 @@ function listState(list: FreshList, overdue: readonly string[]): [MarkKind, stri
 
 function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date): string {
   if (last_good_at === null) return "not yet";
-  const at = (text: string) => {
-    const ms = momentMs(text);
-    return Number.isNaN(ms) ? "at an unknown time" : when(ms, now);
-  };
-  if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
-  return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;
+  const at = when(last_good_at, now);
+  if (last_walk === "whole") return `from end to end, ${at}`;
+  return `the new ones, ${at}; ${read_since === null ? "never all" : `all since ${when(read_since, now)}`}`;
 }

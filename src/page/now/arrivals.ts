@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
-import { type Asks, askEach, countIn, question } from "../parts/answers.ts";
+import { type Asks, askEach, countIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import {
   BAR_LOOKS,
@@ -16,8 +16,8 @@ import {
 import { html, type Markup } from "../parts/html.ts";
 import { age, clockWords, HOUR_MS, mark, momentMs, when } from "../parts/marks.ts";
 import { numberColumn, renderFoldTable, renderRows } from "../parts/tables.ts";
-import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
-import { type Arrivals, lastBuildWords, rangeWords } from "./usual.ts";
+import { askForOpenCounts, type NowScope, nowQuestion, spanOf } from "./now-scope.ts";
+import { type Arrivals, rangeWords } from "./usual.ts";
 import type { NowSaid } from "./verdict.ts";
 
 const HEIGHT = 140;
@@ -40,10 +40,8 @@ const askForHours = (): Asks<HourRow> => askFor("arrivals_hourly", { limit: 24 }
 /** The arrivals of each of the last 24 hours, in the band of what is usual. */
 export const arrivals = block({
   id: "arrivals",
-  narrowedBy: {},
-  asks: (_: NowScope) => ({}),
   file: askForHours,
-  async draw(_found, scope, { isSilent, facts: { arrivals } }: NowSaid, tx) {
+  async draw(_found, scope: NowScope, { isSilent, facts: { arrivals } }: NowSaid, tx) {
     if (!isSilent) return null;
     const { rows } = await askEach(tx, { rows: askForHours() });
     const hours = rows.toSorted((one, other) => momentMs(one.hour) - momentMs(other.hour));
@@ -74,7 +72,7 @@ ${renderFoldTable<HourRow>({
   },
 });
 
-const clockOf = ({ hour }: HourRow): string => clockWords(momentMs(hour));
+const clockOf = ({ hour }: HourRow): string => clockWords(hour);
 
 const usualWords = ({ usual_low: low, usual_high: high }: HourRow): string | null =>
   low === null || high === null ? null : rangeWords({ low, high });
@@ -86,7 +84,7 @@ function drawHours(hours: readonly HourRow[], arrivals: Arrivals, now: Date): Ma
   const gone = hours.filter(({ builds }) => builds === 0).length;
   const told =
     `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
-    `the last build was at ${lastBuildWords(arrivals, now)}.`;
+    `the last build was at ${when(arrivals.lastBuildAt, now)}.`;
   const ticks = [...new Set([0, Math.round(most / 2), most])];
   return drawPlot({
     height: HEIGHT,
@@ -165,7 +163,7 @@ const RULES = [
 /** The rules by which the arrival of builds is red, amber, plain, or not known. */
 export const rules = block({
   id: "rules",
-  asks: (_: NowScope) => ({}),
+  narrowedBy: null,
   draw: (_found, _scope, { isSilent, isQuiet }: NowSaid) =>
     isSilent
       ? {
@@ -182,12 +180,14 @@ export const rules = block({
 /** The checks that show that the builds stopped, and not the mirror. */
 export const checked = block({
   id: "checked",
+  narrowedBy: null,
   asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
-  async draw({ openCounts: [open] }, { now, freshness }, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
+  async draw({ openCounts: [open] }, scope, { isQuiet, facts: { arrivals } }: NowSaid, tx) {
     if (!isQuiet) return null;
-    const last = lastBuildWords(arrivals, now);
+    const { now, freshness } = scope;
+    const last = when(arrivals.lastBuildAt, now);
     const found = await askEach(tx, {
-      looks: LOOKS({ since: new Date(arrivals.lastBuildAt).toISOString() }),
+      looks: LOOKS(scope, { since: new Date(arrivals.lastBuildAt).toISOString() }),
     });
     const [looks] = found.looks;
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
@@ -238,4 +238,4 @@ interface LooksRow {
 }
 
 /** The looks at the builds since a moment. */
-const LOOKS = question<LooksRow>("looks_since", import.meta.url);
+const LOOKS = nowQuestion<LooksRow>("looks_since");

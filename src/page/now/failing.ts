@@ -1,8 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, relation, where } from "../../report/ask.ts";
+import { inline, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel, meantKinds } from "../parts/kinds.ts";
@@ -20,22 +20,15 @@ import {
 } from "../parts/links.ts";
 import { age, forLong, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMaintainers, renderMine } from "../parts/projects.ts";
-import {
-  type Failing,
-  lastFailed,
-  lastOutcomes,
-  renderFail,
-  renderWhy,
-  type StripRow,
-} from "../parts/strips.ts";
+import { type Failing, lastFailed, renderFail, renderWhy, type StripRow } from "../parts/strips.ts";
 import {
   askForFailing,
   askForTotals,
   type FailingKind,
-  failingFrom,
   keptBy,
   type NowScope,
   type NowSpan,
+  nowQuestion,
   SHOWN,
   type Shown,
   seriesOn,
@@ -43,7 +36,6 @@ import {
 } from "./now-scope.ts";
 import type { NowSaid } from "./verdict.ts";
 
-const build = relation("fact_builds");
 const project = relation("failing_projects");
 export const FAILING_PER_PAGE = 25;
 const STRIP_BUILDS = 20;
@@ -58,7 +50,7 @@ export const failing = block({
   asks: (scope: NowScope) => ({
     rows: askForList(scope),
     kinds: askForFailing(scope, scope.mine),
-    totals: askForTotals(),
+    totals: askForTotals(scope),
   }),
   async draw({ rows, kinds, totals: [totals] }, scope, { of, isQuiet }: NowSaid, tx) {
     const { choice, mine, now, day } = scope;
@@ -68,13 +60,15 @@ export const failing = block({
     const total = show === undefined ? sums.projects : sums[show];
     const all = sumIn(kinds, "projects");
     const fails = await findFailRows(tx, rows, scope);
-    const chips = [
-      { label: "All", value: undefined, count: sums.projects },
-      ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
-    ];
+    const chips = (Object.keys(SHOWN) as Shown[]).map((one) => [one, SHOWN[one].label, sums[one]] as const);
     const isChosen = show !== undefined || why !== undefined;
     // A reader who has not chosen sees what fails first, also on a phone.
-    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
+    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips<Shown | undefined>(
+      "Which of them",
+      [[undefined, "All", sums.projects], ...chips],
+      show,
+      (show) => withQuery(PATH, { ...kept, show }),
+    )}
 ${renderWhyForm(why, kinds, kept)}</div>`;
     return {
       title: `Failing ${of.moment}`,
@@ -113,11 +107,12 @@ interface FailingProject extends FailingSeries {
   readonly failing: number;
 }
 
-const LIST = question<FailingProject>("failing_list", import.meta.url);
+const LIST = nowQuestion<FailingProject>("failing_list");
 
-const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<FailingProject> =>
-  LIST({
-    failing: failingFrom(day),
+function askForList(scope: NowScope): Asks<FailingProject> {
+  const { choice, mine } = scope;
+  const { show, why, page } = choice;
+  return LIST(scope, {
     chosen: where(
       isMine(project.project_id, mine),
       show !== undefined && SHOWN[show].condition,
@@ -126,6 +121,7 @@ const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Asks<
     perPage: inline(FAILING_PER_PAGE),
     from: (page - 1) * FAILING_PER_PAGE,
   });
+}
 
 /** A project with what its row shows. */
 interface FailRow {
@@ -159,7 +155,13 @@ async function findFailRows(
     return { row, newest, others: others.filter((other) => other !== newest) };
   });
   const newest = rows.map((one) => one.newest);
-  const { strips } = await askEach(tx, { strips: askForStrips(newest, scope) });
+  const { strips } = await askEach(tx, {
+    strips: STRIPS(scope, {
+      shown: shown(newest),
+      isThen: scope.day && sql` and triggered_at <= ${scope.at.toISOString()}::timestamptz`,
+      most: inline(STRIP_BUILDS),
+    }),
+  });
   return rows.map((one) => ({
     ...one,
     outcomes: strips.find(({ project_id }) => project_id === one.row.project_id)?.outcomes ?? [],
@@ -172,28 +174,18 @@ const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"]
 const shown = (series: readonly FailingSeries[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
-function askForStrips(
-  series: readonly FailingSeries[],
-  { day, at }: NowScope,
-): Asks<StripRow & { readonly project_id: string }> {
-  const isThen =
-    day === undefined ? sql`` : sql` and ${build.triggered_at} <= ${at.toISOString()}::timestamptz`;
-  const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
-  const own = relation("fact_builds", "build");
-  const isOf = sql`${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}`;
-  return ask`
-select shown.project_id, last.outcomes
-from ${shown(series)}
-${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
-}
+const STRIPS = nowQuestion<StripRow & { readonly project_id: string }>("strips_of_failing");
 
-const OTHERS = question<FailingSeries>("other_failing_series", import.meta.url);
+const OTHERS = nowQuestion<FailingSeries>("other_failing_series");
 
 /** The other series that fail in the projects of these, the newest break first: at most twenty of each. */
-const askForOthers = (series: readonly FailingProject[], { day }: NowScope): Asks<FailingSeries> =>
-  OTHERS({
+const askForOthers = (series: readonly FailingProject[], scope: NowScope): Asks<FailingSeries> =>
+  OTHERS(scope, {
     shown: shown(series),
-    failing: day === undefined ? relation("failing_now", "failing") : sql`(${seriesOn(day.text)}) as failing`,
+    failing:
+      scope.day === undefined
+        ? relation("failing_now", "failing")
+        : sql`(${seriesOn(scope.day.text)}) as failing`,
   });
 
 /** The number of projects that fail, and of these by the choices of the list, and since 24 hours ago at most. */
@@ -299,7 +291,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
     {
       part: "failing in part",
       isMainFailing: row.is_main === true,
-      name: html`${projectLink(row.project_slug)}<span class="target">${targetWords(newest.version_slug, newest.type)}</span>`,
+      name: html`${projectLink(row.project_slug)}${targetTag(newest)}`,
       told: html`<div class="told">${renderWhy(newest, besides)}
 <div class="meta">${newest.recovered_at === undefined && lastFailed(newest)}${
         maintainers !== undefined &&
@@ -313,7 +305,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
 
 /** Says what is older and worse than the break that the row is about. */
 const renderWorst = (row: FailingProject, now: Date): Markup =>
-  html` <span class="besides">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
+  html` <span class="besides">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row)},
   ${forLong(row.failing_since, now)}, ${buildLink(lastBuildOf(row))}</span>`;
 
 /** Of a past day nobody knows the last one. */

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { askFor, inline, relation, where } from "../../report/ask.ts";
-import { type Asks, type Found, piece, question } from "../parts/answers.ts";
+import { type Asks, type Found, piece, questionsOf } from "../parts/answers.ts";
 import { askForRising } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { askForHoursLookedAt, askForTroubleAt } from "../parts/incidents.ts";
@@ -50,6 +50,13 @@ export const seriesOn = (day: string): SQL => SERIES_ON({ day });
 export const failingFrom = (day: NowScope["day"] | undefined): SQL =>
   day === undefined ? failing : PROJECTS_ON({ series: seriesOn(day.text) });
 
+export const nowQuestion = questionsOf(import.meta.url, ({ at, day }: NowScope) => ({
+  now: at.toISOString(),
+  today: at.toISOString().slice(0, 10),
+  failing: failingFrom(day),
+  stepDays: inline(STEP_DAYS),
+}));
+
 /** The 24 hours that the page is about. */
 export interface NowSpan {
   /** Ages count to it. */
@@ -67,7 +74,7 @@ export interface NowSpan {
 
 /** The 24 hours up to the last look; the last ones where it is new, or a day of the past. */
 export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
-  const span = spanUntil(at, when(at.getTime(), now), now);
+  const span = spanUntil(at, when(at, now), now);
   const words = day?.name ?? "last 24 hours";
   if (isNow) return { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" };
   if (day === undefined) return span;
@@ -152,13 +159,13 @@ export interface FailingBefore {
 /** The failing projects are counted at moments so many days apart. */
 export const STEP_DAYS = 9;
 
-const NEWEST_BREAK = question<NewestBreak>("newest_break", import.meta.url);
-const BREAKS = question<BrokeDay>("breaks_by_day", import.meta.url);
-const RATES = question<RateRow>("rates_of_week", import.meta.url);
+const askForNewest = nowQuestion<NewestBreak>("newest_break");
+const askForBreaks = nowQuestion<BrokeDay>("breaks_by_day");
+const askForRates = nowQuestion<RateRow>("rates_of_week");
 /** What is ordinary for a service is what it was in so many days. */
-const DAYS = question<RateDay>("rates_of_ninety_days", import.meta.url);
+const askForDays = nowQuestion<RateDay>("rates_of_ninety_days");
 /** Projects that are gone are in none of the counts, and those without a build in none either. */
-const FAILING_BEFORE = question<FailingBefore>("failing_before", import.meta.url);
+const askForBefore = nowQuestion<FailingBefore>("failing_before");
 
 /** The questions of the verdict; blocks ask some of them too. */
 export function askForVerdict(scope: NowScope) {
@@ -167,17 +174,17 @@ export function askForVerdict(scope: NowScope) {
   const hours = scope.day === undefined ? 3 : 23;
   const arrivals: Asks<ArrivalsRow> | null = scope.day === undefined ? askFor("arrivals") : null;
   return {
-    totals: askForTotals(),
+    totals: askForTotals(scope),
     failing: askForFailing(scope),
     kinds: askForKinds(scope),
     openCounts: askForOpenCounts(scope),
     fixedCounts: askForFixedCounts(scope),
     rising: askForRising(scope.at),
-    newest: NEWEST_BREAK({ failing: failingFrom(scope.day) }),
-    broke: BREAKS({ now }),
-    rates: RATES({ now }),
-    days: DAYS({ today: now.slice(0, 10) }),
-    before: FAILING_BEFORE({ now, stepDays: inline(STEP_DAYS) }),
+    newest: askForNewest(scope),
+    broke: askForBreaks(scope),
+    rates: askForRates(scope),
+    days: askForDays(scope),
+    before: askForBefore(scope),
     looked: askForHoursLookedAt(
       sql`triggered_on >= (${now}::timestamptz - interval '24 hours')::date and triggered_at <= ${now}::timestamptz
     and triggered_at >= date_trunc('hour', ${now}::timestamptz, 'UTC') - make_interval(hours => ${inline(hours)})`,
@@ -198,15 +205,11 @@ export interface FailingKind {
   readonly lately: number;
 }
 
-const FAILING_KINDS = question<FailingKind>("failing_by_kind", import.meta.url);
+const FAILING_KINDS = nowQuestion<FailingKind>("failing_by_kind");
 
 /** The failing projects by kind of error; those of one maintainer where one is named. */
-export const askForFailing = ({ at, day }: NowScope, mine?: Mine): Asks<FailingKind> =>
-  FAILING_KINDS({
-    now: at.toISOString(),
-    failing: failingFrom(day),
-    isMine: where(isMine(failing.project_id, mine)),
-  });
+export const askForFailing = (scope: NowScope, mine?: Mine): Asks<FailingKind> =>
+  FAILING_KINDS(scope, { isMine: where(isMine(failing.project_id, mine)) });
 
 /** The failures of a kind in the 24 hours, and on a usual day. */
 export interface KindCount {
@@ -215,10 +218,8 @@ export interface KindCount {
   readonly usual: number;
 }
 
-const KINDS = question<KindCount>("failures_by_kind", import.meta.url);
-
 /** The failures of the 24 hours by kind, the most frequent first. */
-export const askForKinds = ({ at }: NowScope): Asks<KindCount> => KINDS({ now: at.toISOString() });
+export const askForKinds = nowQuestion<KindCount>("failures_by_kind");
 
 /** The number of builds that are open, and of these stuck, and stuck since 24 hours ago at most; and the oldest stuck one. */
 interface OpenCounts {
@@ -228,11 +229,11 @@ interface OpenCounts {
   readonly oldest: string | null;
 }
 
-const OPEN_COUNTS = question<OpenCounts>("open_counts", import.meta.url);
+const OPEN_COUNTS = nowQuestion<OpenCounts>("open_counts");
 
 /** Null for a past day: nobody knows what was open then. */
-export const askForOpenCounts = ({ at, day }: NowScope): Asks<OpenCounts> | null =>
-  day === undefined ? OPEN_COUNTS({ now: at.toISOString() }) : null;
+export const askForOpenCounts = (scope: NowScope): Asks<OpenCounts> | null =>
+  scope.day === undefined ? OPEN_COUNTS(scope) : null;
 
 /** The fixes of the 24 hours. */
 interface FixedCounts {
@@ -240,10 +241,7 @@ interface FixedCounts {
   readonly projects: number;
 }
 
-const FIX_COUNTS = question<FixedCounts>("fix_counts", import.meta.url);
-
-export const askForFixedCounts = ({ at }: NowScope): Asks<FixedCounts> =>
-  FIX_COUNTS({ now: at.toISOString() });
+export const askForFixedCounts = nowQuestion<FixedCounts>("fix_counts");
 
 /** All that there is to judge: projects, finished builds of all time, the first day with a build. */
 export interface Totals {
@@ -252,4 +250,4 @@ export interface Totals {
   readonly first_day: string | null;
 }
 
-export const askForTotals = question<Totals>("service_totals", import.meta.url);
+export const askForTotals = nowQuestion<Totals>("service_totals");

@@ -1,21 +1,21 @@
 import { counted, grouped } from "../../base/text.ts";
-import { countIn, groupBy, question, sumIn } from "../parts/answers.ts";
+import { countIn, groupBy, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, ago, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
+import { age, ago, mark, outcomeSign, spanBetween } from "../parts/marks.ts";
 import { renderRows } from "../parts/tables.ts";
 import {
   askForFixedCounts,
   askForKinds,
   askForOpenCounts,
-  askForTotals,
   type KindCount,
   type NowScope,
+  nowQuestion,
 } from "./now-scope.ts";
-import { knownDays, type NowSaid } from "./verdict.ts";
+import type { NowSaid } from "./verdict.ts";
 
 const MOST_BARS = 8;
 const MOST_FIXED = 5;
@@ -26,10 +26,10 @@ const MOST_NAMED = 3;
 export const why = block({
   id: "why",
   narrowedBy: { day: null },
-  asks: (scope: NowScope) => ({ rows: askForKinds(scope), totals: askForTotals() }),
-  draw({ rows, totals: [totals] }, { at }, { of, isQuiet, facts }: NowSaid) {
+  asks: (scope: NowScope) => ({ rows: askForKinds(scope) }),
+  draw({ rows }, _scope, { of, isQuiet, facts }: NowSaid) {
     if (isQuiet) return null;
-    const days = knownDays(totals?.first_day, at);
+    const days = facts.usualDays.length;
     const isFinished = facts.finishedLately > 0;
     const total = sumIn(rows, "failures");
     const most = rows.slice(0, MOST_NAMED);
@@ -81,13 +81,12 @@ interface OpenBuild {
   readonly last_seen_at: string | null;
 }
 
-const askForOpen = question<OpenBuild>("newest_open", import.meta.url);
+const askForOpen = nowQuestion<OpenBuild>("newest_open");
 
 /** Builds that have not ended: the newest, and how many are stuck. */
 export const stuck = block({
   id: "stuck",
-  narrowedBy: {},
-  asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
+  asks: (scope: NowScope) => ({ rows: askForOpen(scope), openCounts: askForOpenCounts(scope) }),
   draw({ rows, openCounts: [counts] }, { day }, { of: { now }, isQuiet }: NowSaid) {
     // Nobody knows which builds were open on a day of the past.
     if (isQuiet || day !== undefined) return null;
@@ -104,10 +103,9 @@ export const stuck = block({
       empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has ended."],
       body: renderRows(
         rows.map((row) => {
-          const { kind, word } = outcomeMark(row.outcome);
           const seen = ago(row.last_seen_at, now);
           return {
-            name: html`${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
+            name: html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
             age: age(row.triggered_at, now),
             small: html`still ${row.state === null ? "without a state" : html`“${foreign(row.state, 24)}”`} when last seen${seen && html`, ${seen}`}`,
           };
@@ -131,25 +129,25 @@ interface FixedSeries {
   readonly error_class: string;
 }
 
-const FIXES = question<FixedSeries>("newest_fixes", import.meta.url);
+const askForFixes = nowQuestion<FixedSeries>("newest_fixes");
 
 /** The fixes, a row a project, the newest first; all but some are folded. */
 export const fixed = block({
   id: "fixed",
   narrowedBy: { day: null },
   asks: (scope: NowScope) => ({
-    rows: FIXES({ now: scope.at.toISOString() }),
+    rows: askForFixes(scope),
     fixedCounts: askForFixedCounts(scope),
   }),
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
     const projects = countIn(counts, "projects");
     const fixed = [...groupBy(rows, ({ project_id }) => project_id).values()].map(([newest, ...more]) => {
-      const lasted = momentMs(newest.recovered_at) - momentMs(newest.broke_at);
+      const lasted = spanBetween(newest.broke_at, newest.recovered_at);
       return {
         name: html`${mark("good", "fixed")} ${projectLink(newest.project_slug)} ${targetTag(newest)}`,
         age: age(newest.recovered_at, of.now),
-        small: html`failed${Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`}: ${kindLabel(newest.error_class)}
+        small: html`failed${lasted && ` for ${lasted}`}: ${kindLabel(newest.error_class)}
           · ${buildLink(newest.recovered_build_id)}${more.length > 0 && ` · ${grouped(more.length)} more here`}`,
       };
     });

@@ -1,8 +1,9 @@
 /** The words for what is usual: of breaks, of rates, and of builds that arrive. Nothing is ordinary while it is worse than in the ninety days before. */
 import { counted, grouped } from "../../base/text.ts";
-import { type Count, differenceOf, shareWords } from "../parts/changes.ts";
+import { type Count, isLower, shareWords } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { html, wholePercent } from "../parts/html.ts";
+import { foreign, html, wholePercent } from "../parts/html.ts";
+import { buildHref } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
 import { type ArrivalsRow, type FailingBefore, STEP_DAYS } from "./now-scope.ts";
 
@@ -58,7 +59,7 @@ interface Silence {
 
 /** `No build since 02:10`, up to the last look where that is old. */
 const noBuild = ({ arrivals, now, isNow }: Silence): string =>
-  `No build ${isNow ? "since" : "from"} ${lastBuildWords(arrivals, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
+  `No build ${isNow ? "since" : "from"} ${when(arrivals.lastBuildAt, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
 
 /** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
 export function judgeQuiet(silence: Silence) {
@@ -69,6 +70,10 @@ export function judgeQuiet(silence: Silence) {
     sentence: `${noBuild(silence)}. ${usuallyWords(silence)}`,
     evidence: html`${arrivalRange(arrivals)} The mirror looked ${ago(arrivals.lookedAt, now)}, and the service
       answered with no newer build: they stopped there, not here.`,
+    mark: ["alarm", "Builds stopped arriving"] as const,
+    acts: html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
+      <a href="#checked">What was checked</a>
+      <a href="#rules">When this is red</a>`,
   };
 }
 
@@ -86,7 +91,7 @@ export function judgeFew(silence: Silence) {
   return {
     title: `! ${counted(lately.builds, "build")} in 24 h`,
     sentence: `${counted(lately.builds, "build")} came ${span}, fewer than on any of ${daysKnown} days.`,
-    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${lastBuildWords(arrivals, now)}.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${when(arrivals.lastBuildAt, now)}.`,
   };
 }
 
@@ -104,9 +109,6 @@ export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   if (state === "usual" && lately.builds === 0) return `No build came ${span}.`;
   return null;
 }
-
-/** The moment of the last build: `22 Nov 02:10`. */
-export const lastBuildWords = ({ lastBuildAt }: Arrivals, now: Date): string => when(lastBuildAt, now);
 
 const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
   `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : isNow ? "by now" : "by then"}.`;
@@ -163,18 +165,17 @@ export function usualOf(days: readonly number[]) {
 }
 
 /** Whether surely a larger share of so many projects fails than before. */
-function isMore(failing: number, of: number, { failing: then, built }: FailingBefore): boolean {
+function isMore(failing: number, of: number, { failing: then, built, moments }: FailingBefore): boolean {
   const goodOf = (bad: number, all: number) => ({
     succeeded: Math.round(all - bad),
     finished: Math.round(all),
   });
-  const difference = differenceOf(goodOf(failing, of), goodOf(then, built));
-  return difference !== null && !difference.isChance && difference.by < 0;
+  return moments >= FEWEST_MOMENTS && isLower(goodOf(failing, of), goodOf(then, built));
 }
 
 /** Says that surely more projects fail than in the ninety days before, by what was known then; null where that is not known. */
 export function moreWords({ before, isNow }: UsualFacts): string | null {
-  if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
+  if (before === undefined) return null;
   const { built, failing, failing_known } = before;
   if (!isMore(failing_known, built, before)) return null;
   const [then, today] = [failing, failing_known].map((bad) => wholePercent(bad / built));
@@ -185,7 +186,7 @@ export function moreWords({ before, isNow }: UsualFacts): string | null {
 
 /** Says that more fail only because more is known: a mirror that comes to know more finds more that fails. */
 function moreKnownWords({ before, isNow }: UsualFacts): string | null {
-  if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
+  if (before === undefined) return null;
   if (!isMore(before.failing_now, before.built_now, before)) return null;
   return `More ${isNow ? "fail" : "failed"} than in the ${daysBefore(before)} days before, but most of it was not known then; of what was, not surely more.`;
 }
@@ -194,9 +195,7 @@ const daysBefore = ({ moments }: FailingBefore): number => moments * STEP_DAYS;
 
 /** Says that surely fewer builds succeeded than in the ninety days before; null where that is not known. */
 function fewerWords({ lately, usually, usuallyDays }: UsualFacts): string | null {
-  if (usuallyDays < FEWEST_DAYS) return null;
-  const difference = differenceOf(lately, usually);
-  if (difference === null || difference.isChance || difference.by > 0) return null;
+  if (usuallyDays < FEWEST_DAYS || !isLower(lately, usually)) return null;
   return `${shareWords(lately)} of the builds succeeded, surely fewer than on the ${usuallyDays} days before (${shareWords(usually)}).`;
 }
 

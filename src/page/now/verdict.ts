@@ -1,14 +1,14 @@
 /** The verdict of now: one sentence about the builds, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
-import { type RisingLine, sayRising } from "../parts/changes.ts";
+import { countOf, type RisingLine, sayRising } from "../parts/changes.ts";
 import type { Verdict, VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
 import type { Trouble } from "../parts/incidents.ts";
 import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, when } from "../parts/marks.ts";
 import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
@@ -77,7 +77,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
   const [totals] = answers.totals;
   const [newest] = answers.newest;
   const broke = countIn(brokeOn(0), "broke");
-  const lately = answers.rates.find(({ is_last_day }) => is_last_day);
+  const lately = countOf(answers.rates.filter(({ is_last_day }) => is_last_day));
   // The day of the moment is a part of the 24 hours.
   const usually = answers.days
     .filter(({ finished }) => countIn({ finished }, "finished") > 0)
@@ -103,13 +103,13 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     ),
     newest: newest?.newest_failing_since ? newest : undefined,
     before: answers.before[0],
-    lately: { succeeded: countIn(lately, "succeeded"), finished: countIn(lately, "finished") },
+    lately,
     usuallyDays: usually.length,
-    usually: { succeeded: sumIn(usually, "succeeded"), finished: sumIn(usually, "finished") },
+    usually: countOf(usually),
     failing: sumIn(answers.failing, "projects"),
     projects: countIn(totals, "projects"),
     finished: countIn(totals, "finished"),
-    finishedLately: countIn(lately, "finished"),
+    finishedLately: lately.finished,
     rising: answers.rising,
     arrivals: readArrivals(answers.arrivals[0]),
     kinds: answers.kinds,
@@ -117,18 +117,16 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
 }
 
 /** The whole days before the last 24 hours in which builds are known, at most 28. */
-export function knownDays(firstDay: string | null | undefined, at: Date): number {
+function knownDays(firstDay: string | null | undefined, at: Date): number {
   const since = Date.parse(String(firstDay));
   if (Number.isNaN(since)) return 0;
   return Math.min(MOST_DAYS, Math.max(0, Math.floor((at.getTime() - since) / DAY_MS) - 1));
 }
 
-interface Said {
-  /** For the title of the window. */
-  readonly title: string;
-  readonly sentence: Markup | string;
+/** A verdict without its look. */
+type Said = Pick<Verdict, "title" | "mark" | "sentence" | "acts"> & {
   readonly evidence: Markup | string;
-}
+};
 
 type Judge = (facts: NowVerdictFacts) => Said | null;
 
@@ -150,7 +148,7 @@ const VERDICTS = {
   failing: [judgeFailing, "flat"],
 } as const satisfies Record<string, readonly [Judge, VerdictLook]>;
 
-export interface NowVerdict extends Said {
+interface NowVerdict extends Said {
   readonly kind: keyof typeof VERDICTS | "none";
   readonly look: VerdictLook;
 }
@@ -169,7 +167,7 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
     evidence: firstTwo(
       day === undefined
-        ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`
+        ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at, facts.now)} UTC.`
         : `${counted(facts.finishedLately, "build")} of that day finished.`,
       arrivalWords(facts),
     ),
@@ -195,7 +193,7 @@ function judgeStale({
   projects,
 }: NowVerdictFacts): Said | null {
   if (!isStale || asOf === null) return null;
-  const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
+  const then = Number.isNaN(asOf.getTime()) ? null : when(asOf, now);
   const was =
     trouble === null ? "No look at the builds has ended well since" : `The last run ${shorten(trouble, 160)}`;
   return {
@@ -203,7 +201,7 @@ function judgeStale({
     sentence:
       then === null
         ? "Not current: a wrong clock hides when the builds were last read."
-        : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf.getTime(), now)}`}.`,
+        : html`Not current: what follows is as of ${then}${!isFile && html`, ${ago(asOf, now)}`}.`,
     evidence: `${was}. What broke since is not here; then, ${failingWords(failing, projects)}.`,
   };
 }
@@ -211,9 +209,9 @@ function judgeStale({
 function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): Said | null {
   if (incident === undefined) return null;
   const { hour, until, projects } = incident;
-  const since = when(momentMs(incident.since), now);
+  const since = when(incident.since, now);
   const how = isNow ? `has been in trouble since ${since}` : `was in trouble from ${since} on`;
-  const between = `between ${when(momentMs(hour), now)} and ${clockWords(momentMs(until))}`;
+  const between = `between ${when(hour, now)} and ${clockWords(until)}`;
   return {
     title: `The platform ${isNow ? "is" : "was"} in trouble`,
     sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
@@ -228,7 +226,7 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
   return {
     title: "No finished build",
     sentence: "No build has finished yet, so none can have failed.",
-    evidence: `${counted(projects, "project")}, as of ${when(at.getTime(), now)} UTC.`,
+    evidence: `${counted(projects, "project")}, as of ${when(at, now)} UTC.`,
   };
 }
 
@@ -364,12 +362,16 @@ function platformWords(facts: NowVerdictFacts): string {
 }
 
 /** One error line rose today in many projects: the cause of most of what broke. */
-function judgeRising({ rising: [first, ...others], broke, now, isNow, span }: NowVerdictFacts): Said | null {
+function judgeRising(facts: NowVerdictFacts): Said | null {
+  const { broke, span } = facts;
+  const [first, ...others] = facts.rising;
   if (first === undefined) return null;
-  const said = sayRising(first, now, isNow);
+  const { links, ...said } = sayRising(first, facts);
   const more = others.length === 0 ? "" : `; ${counted(others.length, "other line")} too`;
   return {
     ...said,
     evidence: `${said.evidence}${more}. ${counted(broke, "project")} broke ${span}, of whatever error.`,
+    acts: html`${links}
+      <a href="/errors">All that rises</a>`,
   };
 }

@@ -42,6 +42,17 @@ export function question<R>(name: string, url: string): (places?: Places) => Ask
   return (places) => ask`${written(places)}`;
 }
 
+/**
+ * The questions of a page, each from its file in the folder `sql` beside the code at `url`, with the places that its scope has; `more` are those
+ * that only one has.
+ */
+export const questionsOf =
+  <Scope>(url: string, placesOf: (scope: Scope) => Places) =>
+  <R>(name: string) => {
+    const write = question<R>(name, url);
+    return (scope: Scope, more: Places = {}): Asks<R> => write({ ...placesOf(scope), ...more });
+  };
+
 /** Questions by name; one that is null is not asked, and has no rows. */
 export type Asked = Readonly<Record<string, Asks<unknown> | null>>;
 type RowOf<Q> = Q extends { readonly row?: infer R } ? (unknown extends R ? Row : R) : Row;

@@ -16,8 +16,8 @@ import { icon, mark } from "./marks.ts";
  * the page, which comes first.
  */
 interface PartDrawing<Scope, A extends Asked, Said, Drawn> {
-  /** Also called for the files alone, so it has no effect. */
-  asks(scope: Scope): A;
+  /** Also called for the files alone, so it has no effect. @default nothing */
+  asks?(scope: Scope): A;
   /** Reads more by `tx` where the keys of that are rows of the first answers. */
   draw(found: Found<A>, scope: Scope, said: Said, tx: TransactionSql): Drawn | Promise<Drawn>;
 }
@@ -31,11 +31,11 @@ export interface Part<Scope, Said, Drawn> {
   ): Promise<{ readonly asked: Asked; draw(said: Said): Promise<Drawn> }>;
 }
 
-export const part = <Scope, A extends Asked, Said, Drawn>(
+export const part = <Scope, A extends Asked = Record<never, never>, Said = unknown, Drawn = unknown>(
   one: PartDrawing<Scope, A, Said, Drawn>,
 ): Part<Scope, Said, Drawn> => ({
   async read(tx, ask, scope) {
-    const asked = one.asks(scope);
+    const asked = one.asks?.(scope) ?? ({} as A);
     const found = await ask(asked);
     return { asked, draw: async (said) => one.draw(found, scope, said, tx) };
   },
@@ -57,14 +57,14 @@ interface BlockBody {
 interface BlockFacts {
   /** Its anchor, and the name of its files: letters and hyphens, once a page. */
   readonly id: string;
-  /** The parameters that narrow its files. @default it has none */
-  readonly narrowedBy?: Parameters | undefined;
+  /** The parameters that narrow its files; null where it has none. @default those of the page */
+  readonly narrowedBy?: Parameters | null | undefined;
 }
 
 /** Drawn as null it is not shown. */
 interface Block<Scope, Said> extends BlockFacts, Part<Scope, Said, BlockBody | null> {
   /** The rows of its files; `asked` are its questions, where they were made already. */
-  file(scope: Scope, asked?: Asked): Question | undefined;
+  file(scope: Scope, asked?: Asked): Question | null | undefined;
 }
 
 interface BlockDrawing<Scope, A extends Asked, Said>
@@ -74,13 +74,12 @@ interface BlockDrawing<Scope, A extends Asked, Said>
   file?(scope: Scope): Question;
 }
 
-export const block = <Scope, A extends Asked, Said = unknown>(
+export const block = <Scope, A extends Asked = Record<never, never>, Said = unknown>(
   one: BlockDrawing<Scope, A, Said>,
 ): Block<Scope, Said> => ({
   id: one.id,
   narrowedBy: one.narrowedBy,
-  file: (scope, asked: Asked = one.asks(scope)) =>
-    one.narrowedBy && (one.file?.(scope) ?? asked.rows ?? undefined),
+  file: (scope, asked: Asked | undefined = one.asks?.(scope)) => one.file?.(scope) ?? asked?.rows,
   ...part(one),
 });
 
@@ -105,6 +104,8 @@ export interface BlockPage<Scope, Said = unknown> {
   /** Its name in the addresses of files. */
   readonly name: string;
   readonly layout: Layout<Scope, Said>;
+  /** The parameters that narrow the files of its blocks, where a block says nothing else. */
+  readonly narrowedBy: Parameters;
   /** The choice that its files keep. */
   kept(scope: Scope): Query;
 }
@@ -127,14 +128,12 @@ export interface PageFiles {
 
 /** The files of a page's blocks; `find` resolves the reader's choice, to undefined where there is nothing to ask. */
 export function filesOf<Scope, Said>(
-  { layout }: BlockPage<Scope, Said>,
+  page: BlockPage<Scope, Said>,
   find: (tx: TransactionSql, moment: PageMoment) => Scope | undefined | Promise<Scope | undefined>,
 ): PageFiles {
-  const blocks = blocksOf(layout);
+  const blocks = blocksOf(page.layout).filter(({ narrowedBy }) => narrowedBy !== null);
   return {
-    parameters: Object.fromEntries(
-      blocks.flatMap(({ id, narrowedBy }) => (narrowedBy ? [[id, narrowedBy]] : [])),
-    ),
+    parameters: Object.fromEntries(blocks.map(({ id, narrowedBy }) => [id, narrowedBy ?? page.narrowedBy])),
     async ask(tx, moment) {
       const scope = await find(tx, moment);
       if (scope === undefined) return {};
@@ -150,7 +149,7 @@ export function filesOf<Scope, Said>(
  */
 export async function drawBlocks<Scope, Said, Verdict>(
   tx: TransactionSql,
-  { name, layout, kept }: BlockPage<Scope, Said>,
+  { name, layout, kept, narrowedBy: ofPage }: BlockPage<Scope, Said>,
   verdict: Part<Scope, undefined, Verdict>,
   scope: Scope,
 ): Promise<{ readonly verdict: Verdict; draw(said: Said): Promise<Markup> }> {
@@ -161,10 +160,11 @@ export async function drawBlocks<Scope, Said, Verdict>(
     Promise.all(blocks.map(async (one) => [one, await one.read(tx, ask, scope)] as const)),
   ]);
   const toolsOf = (one: Block<Scope, Said>, asked: Asked): Tools | undefined => {
-    const question = one.file(scope, asked);
-    const own = Object.fromEntries(Object.keys(one.narrowedBy ?? {}).map((key) => [key, kept(scope)[key]]));
-    const href = (ending: string) => withQuery(`/files/${name}/${one.id}.${ending}`, own);
-    return question && { question, href };
+    const { narrowedBy = ofPage } = one;
+    const question = narrowedBy && one.file(scope, asked);
+    if (!question) return undefined;
+    const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
+    return { question, href: (ending) => withQuery(`/files/${name}/${one.id}.${ending}`, own) };
   };
   return {
     verdict: await judge.draw(undefined),

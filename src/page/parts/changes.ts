@@ -4,9 +4,10 @@ import { inline } from "../../report/ask.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { type Asks, question, sumIn } from "./answers.ts";
 import { type Span, spansOf } from "./charts.ts";
+import type { PageMoment } from "./freshness.ts";
 import { foreign, html, type Markup, percent, shorten, wholePercent } from "./html.ts";
 import { buildHref, withQuery } from "./links.ts";
-import { icon, momentMs, when } from "./marks.ts";
+import { icon, when } from "./marks.ts";
 import { type Days, dayNumber, dayText, type Period, rowsIn } from "./period.ts";
 
 /** The builds that succeeded, of those that finished. A sum over no rows is null. */
@@ -15,6 +16,12 @@ export interface Count {
   readonly finished: number | null;
 }
 
+/** The count of some rows. */
+export const countOf = (rows: readonly Count[]) => ({
+  succeeded: sumIn(rows, "succeeded"),
+  finished: sumIn(rows, "finished"),
+});
+
 /** A share of 0 to 1 within its 95 % interval. */
 interface Rate {
   readonly share: number;
@@ -22,14 +29,15 @@ interface Rate {
   readonly high: number;
 }
 
-/** The rate of a count; null where nothing finished. */
-export function rateOf({ succeeded, finished }: Count): Rate | null {
-  const interval = wilsonInterval(succeeded ?? 0, finished ?? 0);
-  return interval && { share: (succeeded ?? 0) / (finished ?? 0), ...interval };
+/** The rate of a count; null where nothing finished, or nothing is known. */
+export function rateOf(count: Count | null): Rate | null {
+  const [succeeded, finished] = [count?.succeeded ?? 0, count?.finished ?? 0];
+  const interval = wilsonInterval(succeeded, finished);
+  return interval && { share: succeeded / finished, ...interval };
 }
 
 /** The share in words, as `percent` or `wholePercent` has it; a dash where nothing finished. */
-export function shareWords(count: Count, words = percent): string {
+export function shareWords(count: Count | null, words = percent): string {
   const rate = rateOf(count);
   return rate === null ? "–" : words(rate.share);
 }
@@ -51,13 +59,19 @@ interface Difference {
  * The difference between two success rates, by Newcombe's interval from the two Wilson intervals. Null where
  * nothing finished before or after.
  */
-export function differenceOf(after: Count, before: Count): Difference | null {
+export function differenceOf(after: Count, before: Count | null): Difference | null {
   const [p, q] = [rateOf(after), rateOf(before)];
   if (!p || !q) return null;
   const by = p.share - q.share;
   const low = Math.max(-1, by - Math.hypot(p.share - p.low, q.high - q.share));
   const high = Math.min(1, by + Math.hypot(p.high - p.share, q.share - q.low));
   return { by, low, high, isChance: low <= 0 && high >= 0 };
+}
+
+/** A rate is lower than another by more than chance. */
+export function isLower(after: Count, before: Count): boolean {
+  const difference = differenceOf(after, before);
+  return difference !== null && !difference.isChance && difference.by < 0;
 }
 
 const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");
@@ -263,9 +277,6 @@ export interface RisingLine {
 export const sayingOf = (line: string, most = 90): string =>
   shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
 
-/** `22 Nov 03:10`. */
-export const sinceWords = ({ since }: RisingLine, now: Date): string => when(momentMs(since), now);
-
 /** `3.1 % against 1.2 % of the finished builds in the 28 days before`. */
 export function risenWords(one: RisingLine): string {
   const failures = { now: one.failures, before: one.failures_before };
@@ -275,31 +286,29 @@ export function risenWords(one: RisingLine): string {
 
 /**
  * The verdict of a line that rises, as each page has it: `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.` One that came before
- * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end.
+ * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end. The links are to all projects that it hit, and to
+ * the first of its builds.
  */
-export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
+export function sayRising(one: RisingLine, { now, at, isNow }: Pick<PageMoment, "now" | "at" | "isNow">) {
   const isFirst = one.failures_before === 0;
-  const [saying, since] = [`“${sayingOf(one.error_line)}”`, sinceWords(one, now)];
-  const hit = `hit ${counted(one.projects, "project")}`;
+  const [saying, since] = [`“${sayingOf(one.error_line)}”`, when(one.since, now)];
+  const projects = counted(one.projects, "project");
   const builds = `The same line in ${counted(one.failures, "build")}`;
   return {
-    title: `↑ ${sayingOf(one.error_line, 40)} ${hit}`,
+    title: `↑ ${sayingOf(one.error_line, 40)} hit ${projects}`,
+    mark: ["rises", "An error rises"] as const,
     sentence: isFirst
-      ? `${saying} began at ${since} and ${hit}.`
-      : `${saying} ${isNow ? "rises" : "rose"}: it ${hit} since ${since}.`,
+      ? `${saying} began at ${since} and hit ${projects}.`
+      : `${saying} ${isNow ? "rises" : "rose"}: it hit ${projects} since ${since}.`,
     evidence: isFirst
       ? `${builds}, and in none of the 28 days before`
       : `${builds} of 24 hours: ${risenWords(one)}`,
+    links: [
+      html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${projects}</a>`,
+      html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
+    ] as const,
   };
 }
-
-export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
-
-/** Links to all projects that it hit, and to the first of its builds. */
-export const risingLinks = (one: RisingLine, at: Date): readonly [projects: Markup, first: Markup] => [
-  html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${counted(one.projects, "project")}</a>`,
-  html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
-];
 
 /** The page of one error line, or of one kind, in the days up to `at`, its day included. */
 export function linesHref(of: { line: string } | { print: string }, at: Date, days = 14): string {

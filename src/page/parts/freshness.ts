@@ -218,8 +218,7 @@ export function renderAge({ freshness: { asOf, unread, overdue }, now, isFile }:
 }
 
 /** Says of a file that it stays as it is. */
-export const writtenWords = (now: Date): string =>
-  `written ${when(now.getTime(), now)} UTC; does not renew itself`;
+export const writtenWords = (now: Date): string => `written ${when(now, now)} UTC; does not renew itself`;
 
 const link = (
   kind: MarkKind,

@@ -1,18 +1,17 @@
-import type { Context } from "hono";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { resolveSpan } from "../../report/time-bounds.ts";
-import { foreign, html, joined, type Markup, shorten, slugWords, targetWords } from "./html.ts";
+import { foreign, html, joined, type Markup, slugWords, type Target, targetWords } from "./html.ts";
 import { icon } from "./marks.ts";
 
-/**
- * The address of a project's page. A browser would read some slugs as a step up the path; those go into the
- * query.
- */
-export function projectHref(slug: string): string {
-  const segment = encodeURIComponent(slug.toWellFormed());
-  return /^\.{0,2}$/.test(slug) ? `/project?slug=${segment}` : `/project/${segment}`;
+/** A browser would read some names as a step up the path; those go into the query. */
+function hrefOf(path: string, key: string, name: string): string {
+  const segment = encodeURIComponent(name.toWellFormed());
+  return /^\.{0,2}$/.test(name) ? `${path}?${key}=${segment}` : `${path}/${segment}`;
 }
+
+/** The address of a project's page. */
+export const projectHref = (slug: string): string => hrefOf("/project", "slug", slug);
 
 /** The address of the feed of a project, or of all. */
 export function feedHref(slug?: string): string {
@@ -21,10 +20,7 @@ export function feedHref(slug?: string): string {
   return href.includes("?") ? withQuery("/feed.atom", { project: slug }) : `${href}/feed.atom`;
 }
 
-export function buildHref(id: string): string {
-  const segment = encodeURIComponent(id.toWellFormed());
-  return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;
-}
+export const buildHref = (id: string): string => hrefOf("/build", "id", id);
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -65,7 +61,11 @@ export function withQuery(path: string, query: Query): string {
 export function segmentAfter(prefix: string, url: string): string | null {
   const { pathname } = new URL(url);
   const segment = pathname.slice(prefix.length).replace(/\/$/, "");
-  if (!pathname.startsWith(prefix) || segment.includes("/")) return null;
+  return pathname.startsWith(prefix) && !segment.includes("/") ? decodeSegment(segment) : null;
+}
+
+/** Null if it cannot be decoded. */
+export function decodeSegment(segment: string): string | null {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -82,17 +82,7 @@ export const buildLink = (id: unknown): Markup =>
   html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
 
 /** The version and the format of a build, beside the name of its project. */
-export const targetTag = (row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup =>
-  html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
-
-/**
- * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends
- * TLS names the scheme; its `X-Forwarded-Host` is not read, because any client can send one.
- */
-export function originOf(c: Context): string {
-  const { protocol, host } = new URL(c.req.url);
-  return `${c.req.header("x-forwarded-proto") === "https" ? "https:" : protocol}//${host}`;
-}
+export const targetTag = (target: Target): Markup => html`<span class="target">${targetWords(target)}</span>`;
 
 /**
  * A link to an address that the service sent; null for what is no plain web address. The other side does not
@@ -101,12 +91,6 @@ export function originOf(c: Context): string {
 export function outsideLink(address: unknown, words: Markup): Markup | null {
   const href = webAddress(address);
   return href === null ? null : html`<a href="${href}" rel="noreferrer nofollow">${words}</a>`;
-}
-
-/** An address as a text, which is a link where it is a web address. */
-export function addressText(address: string): Markup {
-  const text = foreign(address, 200);
-  return outsideLink(address, text) ?? text;
 }
 
 /**
@@ -147,37 +131,25 @@ export function readOneOf<Name extends string>(
   return (Object.keys(choices) as Name[]).find((one) => one === query.get(name));
 }
 
-export interface Chip {
-  readonly label: string;
-  /** The value that it gives to the parameter; undefined for no filter. */
-  readonly value: string | undefined;
-  readonly count?: number;
-}
-
-interface ChipsFacts {
-  /** The subject of the choice, for a screen reader. */
-  readonly label: string;
-  readonly path: string;
-  /** The parameter of the query. */
-  readonly name: string;
-  readonly chosen: string | undefined;
-  /** The other filters, which are kept. */
-  readonly kept: Query;
-  readonly chips: readonly Chip[];
-}
+/** One of some choices: undefined stands for none of the others. */
+export type Chip<Value> = readonly [value: Value, words: string, count?: number];
 
 /** The attribute of a link to what is shown already. */
 export const CURRENT = html` aria-current="true"`;
 
-/** One filter as a row of links. The others are kept; the page of the list begins anew. */
-export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFacts): Markup {
-  return html`<nav class="chips" aria-label="${label}">${chips.map(
-    ({ label, value, count }) =>
-      html`<a href="${withQuery(path, { ...kept, [name]: value })}"${value === chosen && CURRENT}>${label}${
+/** A choice as a row of links. `label` is its subject, for a screen reader. */
+export const renderChips = <Value>(
+  label: string,
+  chips: readonly Chip<Value>[],
+  chosen: Value,
+  href: (value: Value) => string,
+): Markup =>
+  html`<nav class="chips" aria-label="${label}">${chips.map(
+    ([value, words, count]) =>
+      html`<a href="${href(value)}"${value === chosen && CURRENT}>${words}${
         count !== undefined && html` <span>${grouped(count)}</span>`
       }</a>`,
   )}</nav>`;
-}
 
 /** Hidden fields for what a form keeps. Undefined values are left out. */
 export function keptFields(kept: Query): Markup {
@@ -204,14 +176,6 @@ export const renderSelect = ({ id, name, label, any, chosen, options }: SelectFa
       ([value, words]) =>
         html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
     )}</select>`;
-
-/** A search by text, as the parameter `q`. The other filters are kept. */
-export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
-  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
-    <label class="unseen" for="find">A part of the name, a maintainer, or a build number</label>
-    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
-    placeholder="Name, maintainer or build" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
-}
 
 /** The number of the page that a query asks for, from 1. Any other text is page 1. */
 export function readPageNumber(query: URLSearchParams): number {

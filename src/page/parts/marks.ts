@@ -26,27 +26,27 @@ export function mark(kind: MarkKind, word: string, size: "small" | "big" = "smal
   return html`<span class="st ${kind}${big}">${icon(ICONS[kind])}<span class="unseen">${word}</span></span>`;
 }
 
-/** The mark of each outcome in `report.fact_builds`, and its word. */
-const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
-  succeeded: { kind: "good", word: "succeeded" },
-  failed: { kind: "bad", word: "failed" },
-  open: { kind: "run", word: "in progress" },
-  stuck: { kind: "stuck", word: "stuck" },
-  vanished: { kind: "idle", word: "vanished" },
-  cancelled: { kind: "flat", word: "cancelled" },
+/** A state and its word. */
+export type Mark = readonly [kind: MarkKind, word: string];
+
+/** The mark of each outcome in `report.fact_builds`. */
+const OUTCOMES: Readonly<Record<string, Mark>> = {
+  succeeded: ["good", "succeeded"],
+  failed: ["bad", "failed"],
+  open: ["run", "in progress"],
+  stuck: ["stuck", "stuck"],
+  vanished: ["idle", "vanished"],
+  cancelled: ["flat", "cancelled"],
 };
 
 /** The mark and the word of an outcome. One that is not known has a question mark and "state not known". */
-export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
+export function outcomeMark(outcome: unknown): Mark {
   const known = Object.hasOwn(OUTCOMES, String(outcome)) ? OUTCOMES[String(outcome)] : undefined;
-  return known ?? { kind: "idle", word: "state not known" };
+  return known ?? ["idle", "state not known"];
 }
 
 /** The same, drawn. */
-export function outcomeSign(outcome: unknown): Markup {
-  const { kind, word } = outcomeMark(outcome);
-  return mark(kind, word);
-}
+export const outcomeSign = (outcome: unknown): Markup => mark(...outcomeMark(outcome));
 
 const STROKES = {
   x: "M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6",
@@ -103,11 +103,11 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. Milliseconds stay as they are. */
-export function momentMs(text: unknown): number {
-  if (typeof text === "number") return text;
+/** A moment as Postgres prints it in UTC, or as milliseconds or a date already, in milliseconds; NaN where JavaScript has no such moment. */
+export function momentMs(moment: unknown): number {
+  if (typeof moment === "number" || moment instanceof Date) return Number(moment);
   return Date.parse(
-    String(text)
+    String(moment)
       .replace(" ", "T")
       .replace(/\+00(?::00)?$/, "Z"),
   );
@@ -121,21 +121,28 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY_MS).toLocaleString("en-US")}\u00a0d`;
 }
 
+/** The span from one moment to another; null where one of them is not known. */
+export function spanBetween(from: unknown, to: unknown): string | null {
+  const ms = momentMs(to) - momentMs(from);
+  return Number.isNaN(ms) ? null : span(ms);
+}
+
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
-export const when = (ms: number, now: Date): string => `${dayWords(ms, now)} ${clockWords(ms)}`;
+export const when = (moment: unknown, now: Date): string =>
+  Number.isNaN(momentMs(moment)) ? "at an unknown time" : `${dayWords(moment, now)} ${clockWords(moment)}`;
 
 /** The UTC day of a moment: `22 Nov`, with its year where that is not the year of `now`. */
-export function dayWords(ms: number, now: Date): string {
-  const at = new Date(ms);
+export function dayWords(moment: unknown, now: Date): string {
+  const at = new Date(momentMs(moment));
   const year = at.getUTCFullYear() === now.getUTCFullYear() ? "" : ` ${at.getUTCFullYear()}`;
   return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}${year}`;
 }
 
 /** The UTC time of a moment: `01:12`. */
-export const clockWords = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
+export const clockWords = (moment: unknown): string => secondWords(moment).slice(0, 5);
 
 /** The UTC time of a moment with its seconds: `01:12:30`. */
-export const secondWords = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
+export const secondWords = (moment: unknown): string => isoOf(momentMs(moment)).slice(11, 19);
 
 /** The time since a moment of Postgres, such as `3 d`, with the moment itself behind it; a dash where there is none. */
 export const age = (moment: unknown, now: Date): Markup =>

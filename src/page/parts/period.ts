@@ -6,7 +6,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach } from "./answers.ts";
 import type { PageMoment } from "./freshness.ts";
 import { html, type Markup } from "./html.ts";
-import { type Chip, keptFields, type Query, renderChips } from "./links.ts";
+import { type Chip, keptFields, type Query, renderChips, withQuery } from "./links.ts";
 import { DAY_MS, dayWords, when } from "./marks.ts";
 
 /** The days of a period that nobody chose. */
@@ -60,15 +60,14 @@ export function resolvePeriod(
   { at }: PageMoment,
   takesToday = false,
 ): Period | null {
-  const { from, before } = readTimeBounds(choice, "day");
-  const known = dayOf(Date.parse(firstDay));
+  const known = dayNumber(firstDay);
   const today = dayOf(at.getTime());
   // A mirror that knows one day shows that.
   const usualLast = takesToday || today === known ? today : today - 1;
-  const since = from === null ? null : dayOf(Date.parse(from));
+  const since = choice.since === undefined ? null : dayNumber(choice.since);
   // So does a reader who asks for what is not over.
   const usual = since !== null && since > usualLast ? today : usualLast;
-  const last = before === null ? usual : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
+  const last = choice.until === undefined ? usual : Math.min(today, dayNumber(choice.until));
   const first = Math.max(known, since ?? last - USUAL_DAYS + 1);
   return first > last ? null : periodOf(first, last, known, usualLast);
 }
@@ -98,7 +97,7 @@ export function partWords(period: Period, at: Date, now: Date): string | undefin
   const end = endOfBefore(period, at);
   return end === null
     ? undefined
-    : `The last day is not over, so the days before end at ${when(end.getTime(), now)} too.`;
+    : `The last day is not over, so the days before end at ${when(end, now)} too.`;
 }
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
@@ -139,10 +138,6 @@ export const FIRST_DAY: Asks<{ readonly first_day: string | null }> =
 /** A day of a period as a date. */
 export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;
 
-/** That a column is one of these days, both included. */
-export const within = (column: SQL, first: number, last: number): SQL =>
-  sql`${column} between ${dateOf(first)} and ${dateOf(last)}`;
-
 /** The period of a choice. Throws ConfigError where no build of it is known: an empty file would look like an answer. */
 export async function findPeriod(
   tx: TransactionSql,
@@ -167,15 +162,12 @@ function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, k
   const { known, usualLast, days, last } = period;
   const since = (length: number) => dayText(usualLast - length + 1);
   const all = usualLast - known + 1;
-  const chips: Chip[] = [
-    ...CHIP_DAYS.filter((length) => length < all).map((length) => ({
-      label: `${length} days`,
-      value: since(length),
-    })),
-    { label: "All", value: since(all) },
-  ];
+  const chips = CHIP_DAYS.filter((length) => length < all).map(
+    (length) => [since(length), `${length} days`] as const,
+  );
   const chosen = choice.until === undefined && last === usualLast ? since(days) : "none";
-  return renderChips({ label: "How many days", path, name: "since", chosen, kept, chips });
+  const href = (since: string) => withQuery(path, { ...kept, since });
+  return renderChips("How many days", [...chips, [since(all), "All"]], chosen, href);
 }
 
 /** A field for a day, from `first` on and up to `last` where these are days. */
@@ -255,9 +247,9 @@ export async function findDayMoment(tx: TransactionSql, day: string | undefined,
 export function renderDays({ first, last }: FoundDay, day: string | undefined, kept: Query, now: Date) {
   const shown = day === undefined ? last + 1 : dayNumber(day);
   const near = [shown - 1, shown, shown + 1].filter((one) => one >= first && one <= last);
-  const chips = near.map((one): Chip => ({ label: dayName(one, now), value: dayText(one) }));
+  const chips: Chip<string | undefined>[] = near.map((one) => [dayText(one), dayName(one, now)]);
   return html`<div class="bar controls">
-${renderChips({ label: "Which day", path: "/", name: "day", chosen: day, kept, chips: [{ label: "Now", value: undefined }, ...chips] })}
+${renderChips("Which day", [[undefined, "Now"], ...chips], day, (day) => withQuery("/", { ...kept, day }))}
 <form action="/" aria-label="Day">${keptFields(kept)}
     ${dayInput("day", "How was it on", day ?? "", first, last)}<button>Look</button></form></div>`;
 }

@@ -1,14 +1,13 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { inline } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, piece, question, sumIn } from "./answers.ts";
-import type { Count } from "./changes.ts";
+import { type Asks, askEach, countIn, question } from "./answers.ts";
+import { type Count, countOf } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink, CURRENT } from "./links.ts";
-import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
-import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
+import { age, ICONS, icon, mark, momentTag, outcomeMark, spanBetween, when } from "./marks.ts";
+import { dayName, dayNumber, dayText } from "./period.ts";
 
 const STEP = 5;
 
@@ -55,13 +54,13 @@ function stripWords(outcomes: readonly string[], of: string): string {
   const [succeeded, failed] = [count("succeeded"), count("failed")];
   const cancelled = count("cancelled");
   const open = outcomes.length - succeeded - failed - cancelled;
-  const newest = outcomes.at(-1);
-  if (newest === undefined) return `no builds of ${of}`;
+  if (outcomes.length === 0) return `no builds of ${of}`;
+  const [, newest] = outcomeMark(outcomes.at(-1));
   const others = [cancelled > 0 ? `, ${cancelled} cancelled` : "", open > 0 ? `, ${open} not finished` : ""];
   const ends = `${succeeded} succeeded, ${failed} failed${others.join("")}`;
   return outcomes.length === 1
-    ? `the only build of ${of}: ${outcomeMark(newest).word}`
-    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
+    ? `the only build of ${of}: ${newest}`
+    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${newest}`;
 }
 
 /** The outcomes of the last builds of something, the oldest first. */
@@ -69,25 +68,30 @@ export interface StripRow {
   readonly outcomes: readonly string[] | null;
 }
 
-const LAST_OUTCOMES = piece("last_outcomes", import.meta.url);
-
-/** The outcomes of each row of a statement, as `last`: of its `most` newest builds, which are those of `build` that `isOf` it. */
-export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL =>
-  LAST_OUTCOMES({ isOf, newest, most: inline(most) });
-
-export interface StripBuild {
-  readonly id: string;
+interface StripBuild {
+  readonly build_id: string;
   readonly outcome: string;
-  /** The build and its end, such as "latest · html, 16 Nov 18:13 UTC: Out of memory". */
-  readonly words: string;
+  readonly triggered_at: string | null;
+  readonly error_class: string | null;
 }
 
-/** Builds in a row as links, the oldest first: 30 a row, fewer on a narrow page. `current` is outlined. */
-export function linkStrip(builds: readonly StripBuild[], current?: string): Markup {
+/**
+ * Builds in a row as links, the oldest first: 30 a row, fewer on a narrow page. Each says what it is of by `targetOf`, and its end, such as
+ * "latest · html, 16 Nov 18:13 UTC: Out of memory". `current` is outlined.
+ */
+export function linkStrip<B extends StripBuild>(
+  builds: readonly B[],
+  targetOf: (build: B) => string,
+  now: Date,
+  current?: string,
+): Markup {
   const few = builds.length < 15 ? " few" : "";
-  return html`<ol class="strip${few}">${builds.map(({ id, outcome, words }) => {
-    const { kind, word } = outcomeMark(outcome);
-    const text = shorten(`${id} ${word}, ${words}`, 200);
+  return html`<ol class="strip${few}">${builds.map((build) => {
+    const { build_id: id, outcome, triggered_at, error_class } = build;
+    const [kind, word] = outcomeMark(outcome);
+    const at = triggered_at === null ? "no date" : `${when(triggered_at, now)} UTC`;
+    const why = error_class === null ? "" : `: ${kindLabel(error_class)}`;
+    const text = shorten(`${id} ${word}, ${targetOf(build)}, ${at}${why}`, 200);
     return html`<li><a class="${kind}" href="${buildHref(id)}"
       title="${text}"${id === current && CURRENT}>${icon(ICONS[kind])}
       <span class="unseen">${text}</span></a></li>`;
@@ -133,7 +137,7 @@ export function renderFail(row: Failing, facts: FailFacts, now: Date): Markup {
 ${isMainFailing ? mark("bad", "main docs failing") : mark("bad2", part)}
 <div class="name">${name}${isMain && html`<span class="tag strong">main docs</span>`}${tags}</div>
 ${told}
-${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
+${drawStrip(outcomes, targetWords(row))}
 </li>
 `;
 }
@@ -153,8 +157,8 @@ export function lastFailed(row: Failing, now?: Date): Markup {
 
 function lastGood(row: Failing): Markup | string {
   if (row.last_succeeded_build_id === null) return row.failures === 1 ? "its first build" : "never succeeded";
-  const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
-  return html`last good ${buildLink(row.last_succeeded_build_id)}${!Number.isNaN(before) && `, ${span(before)} before`}`;
+  const before = spanBetween(row.last_succeeded_at, row.failing_since);
+  return html`last good ${buildLink(row.last_succeeded_build_id)}${before && `, ${before} before`}`;
 }
 
 export const MAIN_DAYS = 90;
@@ -183,7 +187,7 @@ const MAIN_DAY_ROWS = question<MainDayRow>("main_days", import.meta.url);
 export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> =>
   MAIN_DAY_ROWS({
     shown: shownProjects(projectIds),
-    first: dateOf(firstOf(at)),
+    first: dayText(firstOf(at)),
     at: at.toISOString(),
   });
 
@@ -191,7 +195,7 @@ const KNOWN_DAYS = question<{ readonly day: string }>("known_days", import.meta.
 
 /** The days on which somebody looked. */
 const askForKnownDays = (at: Date): Asks<{ readonly day: string }> =>
-  KNOWN_DAYS({ isShown: within(sql`day`, firstOf(at), lastOf(at)) });
+  KNOWN_DAYS({ first: dayText(firstOf(at)), last: dayText(lastOf(at)) });
 
 const DAY_LOOKS = {
   good: "only successes",
@@ -237,7 +241,7 @@ export async function findMainDays(
       const row = rows.find(({ day }) => day === text);
       return { number, row, look: lookOf(row, known.has(text)) };
     });
-    return { days, succeeded: sumIn(rows, "succeeded"), finished: sumIn(rows, "finished") };
+    return { days, ...countOf(rows) };
   };
 }
 

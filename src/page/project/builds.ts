@@ -7,10 +7,9 @@ import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
-import { kindLabel } from "../parts/kinds.ts";
-import { CURRENT, meantLinks, type Query, renderLinks } from "../parts/links.ts";
-import { age, type MarkKind, mark, momentMs, momentTag, when } from "../parts/marks.ts";
-import { drawStrip, linkStrip, type StripBuild } from "../parts/strips.ts";
+import { type Chip, meantLinks, type Query, renderChips, renderLinks } from "../parts/links.ts";
+import { age, type MarkKind, mark, momentTag } from "../parts/marks.ts";
+import { drawStrip, linkStrip } from "../parts/strips.ts";
 import { type Column, renderListTable, renderState } from "../parts/tables.ts";
 import {
   askForSeries,
@@ -20,7 +19,6 @@ import {
   findStrips,
   MOST_SERIES,
   type Only,
-  OWN,
   type ProjectChoice,
   type ProjectScope,
   projectQuestion,
@@ -33,7 +31,7 @@ const rate = relation("success_rate_by_project");
 /** The builds of a project in a row, each a link; thirty at a time. */
 export const builds = block({
   id: "builds",
-  narrowedBy: { ...OWN, version: null, type: null, ref: null },
+  narrowedBy: { slug: null, id: null, version: null, type: null, ref: null },
   asks: (scope: ProjectScope) => ({
     rows: CHOSEN_BUILDS(scope, {
       only: onlyWhere(scope),
@@ -105,7 +103,7 @@ const isNarrowed = ({ version, type, reference }: Only): boolean =>
   version !== undefined || type !== undefined || reference !== undefined;
 
 function onlyWords({ version, type }: Only): string {
-  if (version !== undefined && type !== undefined) return targetWords(version, type);
+  if (version !== undefined && type !== undefined) return targetWords({ version_slug: version, type });
   return shorten(version ?? type ?? "version not known", 40);
 }
 
@@ -115,14 +113,21 @@ function renderChoices(
   chosen: number,
   all: number,
 ): Markup {
-  const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;
-  const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
-    html`<a href="${href(query)}#builds"${isCurrent && CURRENT}>${label} <span>${grouped(count)}</span></a>`;
+  const { version_slug: version, type } = subject.main;
+  const isMain = only.version === version && only.type === type && only.reference === undefined;
+  const [ofAll, ofMain, ofOnly] = [{}, { version, type }, onlyQuery(only)];
   const isOther = isNarrowed(only) && !isMain;
-  return html`<div class="bar"><nav class="chips" aria-label="Which builds">
-    ${link({}, !isNarrowed(only), "All versions", all)}
-    ${(main || isMain) && link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", main?.builds ?? 0)}
-    ${isOther && link(onlyQuery(only), true, onlyWords(only), chosen)}</nav></div>`;
+  const chips: (Chip<Query> | false)[] = [
+    [ofAll, "All versions", all],
+    (isMain || main !== undefined) && [ofMain, "Main docs", main?.builds ?? 0],
+    isOther && [ofOnly, onlyWords(only), chosen],
+  ];
+  return html`<div class="bar">${renderChips(
+    "Which builds",
+    chips.filter((chip) => chip !== false),
+    isOther ? ofOnly : isMain ? ofMain : ofAll,
+    (query) => `${href(query)}#builds`,
+  )}</div>`;
 }
 
 /** The parameters that choose these builds. */
@@ -148,23 +153,11 @@ function renderStrip(
     left > 0 ? { href: to(page + 1), words: `The ${before}` } : [],
     page > 1 ? { href: to(page - 1), words: "The newer ones" } : [],
   ].flat();
-  return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
+  return html`${linkStrip(builds, targetWords, now)}
 <p class="strip-ends${builds.length < 15 && " few"}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span>
   <span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
 ${renderStripKey(builds)}
 ${steps.length > 0 && html`<p class="more">${renderLinks(steps)}</p>`}`;
-}
-
-function toStripBuild(row: BuildRow, now: Date): StripBuild {
-  const ms = momentMs(row.triggered_at);
-  const moment = Number.isNaN(ms) ? shorten(String(row.triggered_at)) : when(ms, now);
-  const at = row.triggered_at === null ? "no date" : `${moment} UTC`;
-  const why = row.error_class === null ? "" : `: ${kindLabel(row.error_class)}`;
-  return {
-    id: row.build_id,
-    outcome: row.outcome,
-    words: `${targetWords(row.version_slug, row.type)}, ${at}${why}`,
-  };
 }
 
 /** Only the signs that the strip has. */
@@ -221,7 +214,6 @@ function noBuilds(
 /** The versions and formats of a project with their states: the main docs, what fails, then the last built. */
 export const versions = block({
   id: "versions",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForSeries(scope) }),
   async draw({ rows: series }, scope, _said, tx) {
     const { choice, href, now } = scope;
@@ -232,7 +224,7 @@ export const versions = block({
       { head: "State", cell: stateOf },
       {
         head: "Last 20 builds",
-        cell: (row) => drawStrip(strips(row), targetWords(row.version_slug, row.type)),
+        cell: (row) => drawStrip(strips(row), targetWords(row)),
       },
       { head: "Succeeded", cell: rateDot },
       {
@@ -265,7 +257,7 @@ function renderMore({ isAllSeries }: ProjectChoice, total: number, href: Project
 function nameOf(row: BuiltSeries, href: ProjectScope["href"]): Markup {
   const { version_slug: version, type, reference } = row;
   const tag = (words: string, kind = "") => html` <span class="tag${kind}">${words}</span>`;
-  const words = version === "" ? html`${slugWords("")} · ${foreign(type, 24)}` : targetWords(version, type);
+  const words = version === "" ? html`${slugWords("")} · ${foreign(type, 24)}` : targetWords(row);
   const own = href(onlyQuery({ version, type, reference: reference ?? undefined }));
   return html`<a href="${own}#builds">${words}</a>${row.is_main && tag("main docs", " strong")}${
     row.is_deleted ? tag("gone") : row.is_active === false && tag("not active")

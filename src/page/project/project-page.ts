@@ -3,7 +3,7 @@ import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type BlockPage, drawBlocks, filesOf, renderBlock } from "../parts/block.ts";
-import { type Address, type Draft, type Drawing, nearestLinks, notice } from "../parts/document.ts";
+import { type Address, type Draft, type Drawing, notice } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { CURRENT, feedHref, projectHref, readPageNumber, withQuery } from "../parts/links.ts";
@@ -17,6 +17,7 @@ import { days, facts, fixed, times } from "./rail.ts";
 
 const PROJECT: BlockPage<ProjectScope> = {
   name: "project",
+  narrowedBy: { slug: null, id: null },
   layout: [
     builds,
     days,
@@ -33,7 +34,7 @@ export function projectPage({ name: slug, query }: Address): Drawing {
     const kept = twins.length > 1 ? { id } : {};
     return {
       ...moment,
-      subject: { id, slug, mainVersion: project.default_version || "latest" },
+      subject: { id, slug, main: { version_slug: project.default_version || "latest", type: "html" } },
       project,
       choice,
       kept,
@@ -92,7 +93,11 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
   const nearest = await findNearestProjects(tx, slug);
   const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
   return {
-    ...notice("No such project", words, nearestLinks(nearest)),
+    ...notice(
+      "No such project",
+      words,
+      nearest.map((name) => ({ href: projectHref(name), words: foreign(name) })),
+    ),
     status: 404,
     tab: "/projects",
     searched: slug,

@@ -1,13 +1,13 @@
 import { sql } from "drizzle-orm";
-import { inline, pick, relation } from "../../report/ask.ts";
-import { columnsOf } from "../../report/dictionary.ts";
+import { inline, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, question } from "../parts/answers.ts";
+import { askEach, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
+import type { Target } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Project } from "../parts/projects.ts";
-import type { Failing, StripRow } from "../parts/strips.ts";
+import type { StripRow } from "../parts/strips.ts";
 
 const build = relation("fact_builds");
 
@@ -38,8 +38,8 @@ export interface ProjectChoice {
 export interface Subject {
   readonly id: string;
   readonly slug: string;
-  /** The slug of its default version. */
-  readonly mainVersion: string;
+  /** The html of its default version. */
+  readonly main: Target;
 }
 
 /** The moment of the page, its project, and the choice of the reader. */
@@ -53,26 +53,20 @@ export interface ProjectScope extends PageMoment {
   href(query: Query): string;
 }
 
-/** The parameters that narrow the files of most blocks. */
-export const OWN = { slug: null, id: null };
-
 /** The newest build first. */
 export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
 
-/** A question about the project, from its file; `more` are the places that only it has. */
-export function projectQuestion<R>(name: string) {
-  const write = question<R>(name, import.meta.url);
-  return ({ subject: { id, mainVersion }, at }: ProjectScope, more = {}): Asks<R> =>
-    write({
-      id,
-      main: mainVersion,
-      at: at.toISOString(),
-      today: at.toISOString().slice(0, 10),
-      near: inline(KNOWN_WITHIN_S),
-      newest: NEWEST,
-      ...more,
-    });
-}
+export const projectQuestion = questionsOf(
+  import.meta.url,
+  ({ subject: { id, main }, at }: ProjectScope) => ({
+    id,
+    main: main.version_slug,
+    at: at.toISOString(),
+    today: at.toISOString().slice(0, 10),
+    near: inline(KNOWN_WITHIN_S),
+    newest: NEWEST,
+  }),
+);
 
 // Questions that the verdict and a block share.
 
@@ -102,25 +96,13 @@ export const askForRecent = (scope: ProjectScope) =>
   RECENT_BUILDS(scope, { recent: inline(2 * STRIP_BUILDS) });
 
 /** A version and format of the project. An unknown version has the name that its builds call it by. */
-interface Series {
+export interface Series {
   readonly version_id: string;
   readonly version_slug: string;
   readonly type: string;
   readonly reference: string | null;
   readonly is_active: boolean | null;
 }
-
-export interface FailingSeries extends Series, Failing {
-  /** The number of those that fail, and the moment since which the oldest does. */
-  readonly total: number;
-  readonly oldest: string | null;
-}
-
-const FAILING_SERIES = projectQuestion<FailingSeries>("failing_series");
-
-/** The series that fail: the main docs first, then the newest break. */
-export const askForFailing = (scope: ProjectScope) =>
-  FAILING_SERIES(scope, { columns: pick(relation("failing_now"), ...columnsOf("failing_now")) });
 
 export interface BuiltSeries extends Series {
   readonly builds: number;

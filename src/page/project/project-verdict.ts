@@ -1,4 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
+import { pick, relation } from "../../report/ask.ts";
+import { columnsOf } from "../../report/dictionary.ts";
 import { countIn, type Found, groupBy } from "../parts/answers.ts";
 import { block, type Empty, part } from "../parts/block.ts";
 import {
@@ -15,28 +17,26 @@ import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePerce
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag, withQuery } from "../parts/links.ts";
 import { age, ago, dayWords, forLong, icon, momentMs, momentTag, when } from "../parts/marks.ts";
-import { lastFailed, renderFail, renderWhy } from "../parts/strips.ts";
+import { type Failing, lastFailed, renderFail, renderWhy } from "../parts/strips.ts";
 import {
-  askForFailing,
   askForRecent,
   askForSeries,
   askForTotals,
-  type FailingSeries,
   findStrips,
-  OWN,
   type ProjectScope,
   projectQuestion,
   type RecentBuild,
+  type Series,
   STRIP_BUILDS,
 } from "./project-scope.ts";
 
 const BAD = { sign: "✗", look: "some" } as const;
-const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
-const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as const;
-const GOOD = { sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
+const FAILING = { ...BAD, mark: ["bad", "Failing"] } as const;
+const IN_PART = { ...BAD, mark: ["bad2", "Failing in part"] } as const;
+const GOOD = { sign: "✓", look: "good", mark: ["good", "Good"] } as const;
 /** Nobody has looked for long, or nobody will look again: a file. */
-const WAS_GOOD = { sign: "", look: "flat", mark: { kind: "flat", word: "Was good" } } as const;
-const UNKNOWN = { sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
+const WAS_GOOD = { sign: "", look: "flat", mark: ["flat", "Was good"] } as const;
+const UNKNOWN = { sign: "?", look: "idle", mark: ["idle", "Not known"] } as const;
 
 /** The main docs come first, then all else. Docs without a finished build are neither good nor bad. `rest` follows the project's slug. */
 function judgeProject({ failing: [first], main: [main], totals: [totals] }: Answers, scope: ProjectScope) {
@@ -110,6 +110,18 @@ export const projectVerdict = part({
   },
 });
 
+interface FailingSeries extends Series, Failing {
+  /** The number of those that fail, and the moment since which the oldest does. */
+  readonly total: number;
+  readonly oldest: string | null;
+}
+
+const FAILING_SERIES = projectQuestion<FailingSeries>("failing_series");
+
+/** The series that fail: the main docs first, then the newest break. */
+const askForFailing = (scope: ProjectScope) =>
+  FAILING_SERIES(scope, { columns: pick(relation("failing_now"), ...columnsOf("failing_now")) });
+
 interface BuildRow {
   readonly build_id: string;
   readonly outcome: string;
@@ -142,7 +154,7 @@ function evidenceOf(
   { failing: [worst], main: [main] }: Answers,
   { project, subject, now }: ProjectScope,
 ): Markup | string {
-  const target = targetWords(subject.mainVersion, "html");
+  const target = targetWords(subject.main);
   if (project.is_deleted)
     return html`The mirror found it deleted on ${momentTag(project.deleted_at, now)} UTC. What follows is what it knew.`;
   if (worst !== undefined)
@@ -206,8 +218,7 @@ function failingFigure({ failing: [first], series: [any] }: Answers, scope: Proj
 }
 
 /** The moment of the failures: "now", or that of the last look. */
-const momentOf = ({ isNow, at, now }: ProjectScope): string =>
-  isNow ? "now" : `at ${when(at.getTime(), now)}`;
+const momentOf = ({ isNow, at, now }: ProjectScope): string => (isNow ? "now" : `at ${when(at, now)}`);
 
 function buildsFigure({ totals: [totals] }: Answers, { now, isNow }: ProjectScope): Figure {
   const since = momentMs(totals?.first_triggered_at);
@@ -241,7 +252,6 @@ const FEW_LINES = 3;
 /** The series that fail of a project: its main docs first, then the newest break. */
 export const failing = block({
   id: "failing",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForFailing(scope), totals: askForTotals(scope) }),
   async draw({ rows, totals: [totals] }, scope, _said, tx) {
     const { now } = scope;
@@ -276,7 +286,7 @@ function renderSeries(row: FailingSeries, outcomes: readonly string[], now: Date
     row,
     {
       part: "failing",
-      name: html`<a href="${buildHref(row.last_failed_build_id)}">${targetWords(row.version_slug, row.type)}</a>`,
+      name: html`<a href="${buildHref(row.last_failed_build_id)}">${targetWords(row)}</a>`,
       tags: row.is_active === false && html`<span class="tag">not active</span>`,
       told: html`${renderWhy(row)}
 <div class="meta">${lastFailed(row, now)}${reference !== null && html`<span>named ${foreign(reference, 80)}</span>`}</div>`,
@@ -291,7 +301,6 @@ const CAUSES = projectQuestion<CauseRow>("causes");
 /** The causes of the failures of a project: kinds, and the lines of each with the newest build that has it. */
 export const causes = block({
   id: "causes",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: CAUSES(scope), totals: askForTotals(scope) }),
   draw({ rows, totals: [totals] }, { now }) {
     const failures = countIn(rows[0], "all_failures");

@@ -12,15 +12,15 @@ import {
   unknownTimes,
 } from "../parts/bounds.ts";
 import { rateDot } from "../parts/changes.ts";
-import { foreign, html, targetWords } from "../parts/html.ts";
+import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { addressText, buildHref, feedHref } from "../parts/links.ts";
-import { age, momentMs, momentTag, span } from "../parts/marks.ts";
+import { buildHref, feedHref, outsideLink } from "../parts/links.ts";
+import { age, momentTag, spanBetween } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
 import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
 import { renderFacts, renderRows } from "../parts/tables.ts";
-import { askForRecent, OWN, type ProjectScope, projectQuestion } from "./project-scope.ts";
+import { askForRecent, type ProjectScope, projectQuestion } from "./project-scope.ts";
 
 const dim = relation("dim_projects");
 
@@ -41,7 +41,6 @@ const FIXED_SERIES = projectQuestion<FixedSeries>("fixed_series");
 /** The series that were fixed, the newest first. */
 export const fixed = block({
   id: "fixed",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: FIXED_SERIES(scope) }),
   draw({ rows }, { now, subject: { slug } }) {
     const total = countIn(rows[0], "total");
@@ -57,12 +56,12 @@ export const fixed = block({
       ],
       body: renderRows(
         rows.map((row) => {
-          const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
+          const took = spanBetween(row.broke_at, row.recovered_at);
           const failures = row.failures > 1 ? `, ${grouped(row.failures)} failures` : "";
           return {
-            name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row.version_slug, row.type)}</a>`,
+            name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row)}</a>`,
             age: age(row.recovered_at, now),
-            small: `${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}`,
+            small: `broken ${took === null ? "before" : `for ${took}`}${failures} · ${kindLabel(row.error_class)}`,
           };
         }),
       ),
@@ -75,7 +74,6 @@ const TIMED_BUILDS = projectQuestion<TimedBuild>("timed_builds_of_project");
 /** The durations of the last builds whose times are known. */
 export const times = block({
   id: "times",
-  narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: TIMED_BUILDS(scope), recent: askForRecent(scope) }),
   draw({ rows, recent }) {
     const untimed = recent.filter(({ is_untimed }) => is_untimed).length;
@@ -96,10 +94,8 @@ ${
 /** The record of a project; and who maintains it, where people may be seen. */
 export const facts = block({
   id: "facts",
-  narrowedBy: OWN,
-  asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id } }) => askFor("dim_projects", {}, [sql`${dim.project_id} = ${id}`]),
-  async draw(_found, { project, subject, now }, _said, tx) {
+  async draw(_found, { project, subject, now }: ProjectScope, _said, tx) {
     if (subject.id === "-1") return null;
     const maintainers = await findMaintainers(tx, [subject.id]);
     const keepers = maintainers?.get(subject.id);
@@ -112,7 +108,7 @@ export const facts = block({
       title: "Facts",
       body: renderFacts([
         ["Name", text("project_name")],
-        ["Main docs", targetWords(subject.mainVersion, "html")],
+        ["Main docs", targetWords(subject.main)],
         ["Made with", text("documentation_type")],
         ["Theme", text("theme")],
         ["Language", given("programming_language") !== "" && text("programming_language")],
@@ -134,17 +130,15 @@ export const facts = block({
 /** The main docs by day, with the rate of these days. */
 export const days = block({
   id: "days",
-  narrowedBy: OWN,
-  asks: (_: ProjectScope) => ({}),
   file: ({ subject: { id }, at }) => askForMainDays([id], at),
-  async draw(_found, { subject, at, now }, _said, tx) {
+  async draw(_found, { subject, at, now }: ProjectScope, _said, tx) {
     if (subject.id === "-1") return null;
     const main = (await findMainDays(tx, [subject.id], at))(subject.id);
     const [first, last] = [main.days[0], main.days.at(-1)].map((day) => dayName(day?.number ?? 0, now));
     return {
       title: `Main docs, ${MAIN_DAYS} days`,
       count: counted(main.finished, "finished build"),
-      note: html`${targetWords(subject.mainVersion, "html")}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
+      note: html`${targetWords(subject.main)}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
         line alone: no builds, dotted: not known.`,
       empty: main.days.every(({ row }) => row === undefined) && [
         "unknown",
@@ -157,3 +151,9 @@ ${drawMainDays(main, subject.slug, now)}
     };
   },
 });
+
+/** An address as a text, which is a link where it is a web address. */
+function addressText(address: string): Markup {
+  const text = foreign(address, 200);
+  return outsideLink(address, text) ?? text;
+}

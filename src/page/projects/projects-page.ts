@@ -1,6 +1,6 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/answers.ts";
+import { type Asks, askEach, question } from "../parts/answers.ts";
 import {
   type BlockPage,
   block,
@@ -17,7 +17,10 @@ import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.
 import { kindLabel } from "../parts/kinds.ts";
 import {
   buildHref,
+  type Chip,
+  keptFields,
   type Link,
+  meantLinks,
   nearestChoices,
   projectLink,
   type Query,
@@ -26,7 +29,6 @@ import {
   readText,
   renderChips,
   renderPager,
-  renderSearchForm,
   withQuery,
 } from "../parts/links.ts";
 import { ago, outcomeMark, outcomeSign, when } from "../parts/marks.ts";
@@ -42,7 +44,6 @@ import { renderListTable } from "../parts/tables.ts";
 import {
   askForCountedProjects,
   askForProjects,
-  askForSlugs,
   type CountedProject,
   findProjectRows,
   isState,
@@ -52,7 +53,6 @@ import {
   type ProjectState,
   type ProjectsChoice,
   projectColumns,
-  renderListKey,
   STATES,
   type State,
 } from "./project-rows.ts";
@@ -84,7 +84,7 @@ ${hits}`,
 /** How the projects of a maintainer stand, whatever is searched for among them. */
 function judgeMine(mine: Mine, count: Counts, scope: ProjectsScope): Verdict {
   const say = sayHowMany(count, scope);
-  const title = `Projects of ${shorten(mine.maintainer, 60)}`;
+  const title = `Projects${whoseWords(mine)}`;
   if (say === undefined) return { title, look: "idle", sentence: mineWords(mine) };
   const bad = (["main", "part", "unknown"] as const).flatMap((state) =>
     count("all", state) === 0 ? [] : `${grouped(count("all", state))} ${STATES[state].which}`,
@@ -131,8 +131,8 @@ const renderBuildHit = (
   now: Date,
 ): Markup => html`<section class="block hit" id="build" aria-labelledby="build-t">
 ${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_id)}">Build ${foreign(build.build_id, 24)}</a></h2>
-<p class="note">${outcomeMark(build.outcome).word}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
-  · ${targetWords(build.version_slug, build.type)} of ${projectLink(build.project_slug)} · ${ago(build.triggered_at, now) ?? "of no known date"}</p>
+<p class="note">${outcomeMark(build.outcome)[1]}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
+  · ${targetWords(build)} of ${projectLink(build.project_slug)} · ${ago(build.triggered_at, now) ?? "of no known date"}</p>
 </section>`;
 
 /** A person of the name that was searched for. */
@@ -147,6 +147,7 @@ interface ProjectsScope extends PageMoment {
 const PROJECTS: BlockPage<ProjectsScope> = {
   name: "projects",
   layout: [projects],
+  narrowedBy: {},
   kept: ({ choice }) => keptBy(choice),
 };
 
@@ -202,7 +203,7 @@ function sayHowMany(
   { choice: { mine }, isNow, at, now, freshness }: ProjectsScope,
 ): readonly [sentence: string, meaning?: string] | undefined {
   const all = count("all");
-  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
+  const whose = whoseWords(mine);
   if (all === 0) return undefined;
   if (freshness.uncounted.includes("build"))
     return [
@@ -210,7 +211,7 @@ function sayHowMany(
     ];
   const good = count("all", "good");
   const isOne = good === 1 || (good === 0 && all === 1);
-  const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at.getTime(), now)}`];
+  const [one, many, then] = isNow ? ["is", "are", ""] : ["was", "were", ` at ${when(at, now)}`];
   const of = `${good === 0 ? "None" : grouped(good)} of ${counted(all, "project")}${whose}`;
   return [
     `${of} ${isOne ? one : many} good${then}.`,
@@ -218,9 +219,11 @@ function sayHowMany(
   ];
 }
 
+const whoseWords = (mine: Mine | undefined): string =>
+  mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
+
 function titleOf({ q, state, mine }: ProjectsChoice): string {
-  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
-  const words = `Projects${whose}${q === undefined ? "" : ` like “${shorten(q, 60)}”`}`;
+  const words = `Projects${whoseWords(mine)}${q === undefined ? "" : ` like “${shorten(q, 60)}”`}`;
   if (isState(state)) return `${words} ${STATES[state].which}`;
   if (state !== undefined) return `${words} that are “${shorten(state, 40)}”`;
   return q === undefined && mine === undefined ? "All projects" : words;
@@ -236,13 +239,24 @@ const keptBy = ({ q, state, sort, mine }: ProjectsChoice) => ({
 
 function renderBar(choice: ProjectsChoice, count: Counts): Markup {
   const { q, state, ...kept } = keptBy(choice);
-  const chips = [
-    { label: "All", value: undefined, count: count("found") },
-    ...STATE_NAMES.map((value) => ({ label: STATES[value].label, value, count: count("found", value) })),
+  const chips: Chip<string | undefined>[] = [
+    [undefined, "All", count("found")],
+    ...STATE_NAMES.map((one) => [one, STATES[one].label, count("found", one)] as const),
   ];
-  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: state, kept: { q, ...kept }, chips })}
+  return html`<div class="bar">${renderChips("State", chips, state, (state) => withQuery(PATH, { q, ...kept, state }))}
 ${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
+
+/** The meaning of the strips and the rates of a list. */
+const KEY = html`<p class="key"><span>
+    <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
+    <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
+    <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
+    the line: not finished; the newest at the right. By day: the line alone is a day without builds, a dotted line one that is not
+    known; the share is that of finished builds</span>
+    <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
+    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
+    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
 
 function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total: number) {
   const { choice } = scope;
@@ -254,7 +268,7 @@ function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total
     rows,
     sort: { path: PATH, kept, by, direction: PROJECT_SORTS[by].direction },
   })}
-${renderListKey()}
+${KEY}
 ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun: "project" })}`;
 }
 
@@ -284,6 +298,12 @@ ${renderListTable({ caption: "Projects with names that are alike", columns: proj
 }`;
 }
 
+const PROJECTS_OF_SLUGS = question<ProjectState>("projects_of_slugs", import.meta.url);
+
+/** The states of the projects with these slugs. */
+const askForSlugs = (slugs: readonly string[]): Asks<ProjectState> =>
+  PROJECTS_OF_SLUGS({ slugs: JSON.stringify(slugs) });
+
 async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<ProjectListRow[]> {
   const slugs = await findNearestProjects(tx, q);
   const { rows } = await askEach(tx, { rows: slugs.length === 0 ? null : askForSlugs(slugs) });
@@ -304,7 +324,11 @@ function waysOut(choice: ProjectsChoice, count: Counts): Link[] {
     state === undefined || known ? [] : nearestChoices(state, STATE_NAMES, (name) => STATES[name].label);
   const ofState = known && count("all", known);
   return [
-    nearest.map((name) => ({ href: to({ q, state: name }), words: `Did you mean ${STATES[name].label}?` })),
+    meantLinks(
+      nearest,
+      (name) => to({ q, state: name }),
+      (name) => STATES[name].label,
+    ),
     // Without the search there is this.
     q === undefined
       ? []
@@ -317,4 +341,12 @@ function waysOut(choice: ProjectsChoice, count: Counts): Link[] {
       : [],
     { href: to({}), words: allOf(count("all"), "project") },
   ].flat();
+}
+
+/** A search by text, as the parameter `q`. The other filters are kept. */
+function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
+  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
+    <label class="unseen" for="find">A part of the name, a maintainer, or a build number</label>
+    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
+    placeholder="Name, maintainer or build" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }

@@ -1,11 +1,12 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
+import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, relation } from "../../report/ask.ts";
+import { ask, askFor, inline } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, type Markup, sentences, wholePercent } from "../parts/html.ts";
-import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
+import { askForHoursLookedAt, type Incident } from "../parts/incidents.ts";
 import {
   askForKinds,
   askForLate,
@@ -16,25 +17,13 @@ import {
 } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { daysName, dayText, within } from "../parts/period.ts";
+import { dateOf, daysName, dayText } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
-import {
-  askForDays,
-  CHOSEN,
-  LATE_DAYS,
-  lateOf,
-  momentWithin,
-  plainOf,
-  type TrendsScope,
-  trendsQuestion,
-} from "./trends-scope.ts";
-
-const build = relation("fact_builds");
+import { askForDays, LATE_DAYS, lateOf, plainOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 /** The kinds of error, day by day. */
 export const why = block({
   id: "why",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ ...askForKindsOf(scope), days: askForDays(scope) }),
   file: (scope) => askForKindsOf(scope).kinds,
   draw({ kinds: found, late, days }, { period, choice: { since, until }, now }) {
@@ -78,7 +67,6 @@ const beforeOf = ({ succeeded_before = 0, finished_before = 0 }: FormatRow): Cou
 /** The rate of each format, against the period before; of all time for a long period. */
 export const formats = block({
   id: "formats",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: askForFormats(scope) }),
   draw({ rows }, scope) {
     const {
@@ -144,10 +132,11 @@ const MOST_HOURS = 5;
 /** Hours in which far more projects failed than usual, and the rate without them. With one format the period is shorter at most. */
 export const platform = block({
   id: "platform",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({
     rows: askForTrouble(scope),
-    looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),
+    looked: askForHoursLookedAt(
+      sql`triggered_on between ${dateOf(lateOf(scope.period).first)} and ${dateOf(scope.period.last)}`,
+    ),
     plain: askForPlain(scope),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {
@@ -201,6 +190,8 @@ interface PlainRow {
 
 const askForPlain = (scope: TrendsScope): Asks<PlainRow> => ask`${plainOf(scope)}`;
 
-/** The hours with trouble of the period. */
-export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>
-  askForIncidents((hour) => momentWithin(hour, first, last), MOST_HOURS);
+const INCIDENTS = trendsQuestion<Incident>("incidents");
+
+/** The hours with trouble of the period, the newest first. */
+export const askForTrouble = (scope: TrendsScope): Asks<Incident> =>
+  INCIDENTS(scope, { most: inline(MOST_HOURS) });

@@ -10,16 +10,15 @@ import {
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
-  ticksAround,
   timedRows,
-  timesScale,
+  timesAxis,
   unknownTimes,
 } from "../parts/bounds.ts";
 import { drawBars, notZero, renderCharts, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dayNumber, daysName, rowsIn } from "../parts/period.ts";
 import { renderFoldTable } from "../parts/tables.ts";
-import { CHOSEN, lateOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
+import { lateOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 /** Builds of fewer days are shown one by one. */
 const FEWEST_DAYS = 3;
@@ -49,7 +48,6 @@ const TIMED_BUILDS = trendsQuestion<TimedBuild>("timed_builds");
 /** The durations of builds, day by day, or of each build where those are few. */
 export const durations = block({
   id: "durations",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: DURATIONS(scope), timed: TIMED_BUILDS(scope) }),
   draw({ rows, timed }, { period, now }) {
     const whole = rows.find(({ day }) => day === null);
@@ -121,12 +119,11 @@ const [TOP, BASE] = [8, 150];
 
 /** The time in which half of the builds were done, day by day, on a logarithmic scale: the truth lies within each bar. */
 function drawDurations(days: readonly TookSpan[], now: Date): Markup {
-  const ticks = ticksAround(days);
-  const y = timesScale(days, ticks, [BASE, TOP]);
+  const { at: y, ticks } = timesAxis(days, [BASE, TOP]);
   return drawBars({
     height: BASE + 26,
     told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
-    ticks: ticks.map(({ s, words }) => ({ y: y(s), words })),
+    ticks: ticks.map(({ at, words }) => ({ y: at, words })),
     labels: [notZero(BASE)],
     spans: days,
     bars(day) {
@@ -157,7 +154,6 @@ const PHASES = trendsQuestion<PhaseRow>("phases");
 /** The time that builds waited, and the time that they worked, where both are known. */
 export const phases = block({
   id: "phases",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: PHASES(scope) }),
   draw: ({ rows }, { period, now }) => ({
     title: "Waiting and working",
@@ -179,7 +175,6 @@ const WAITS_BY_HOUR = trendsQuestion<WaitRow>("waits_by_hour");
 /** The wait of half of the builds, by the hour of the day in which they were triggered. */
 export const waits = block({
   id: "waits",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: WAITS_BY_HOUR(scope) }),
   draw: ({ rows }, { period, now }) => ({
     title: "Waiting by hour of the day",
@@ -233,7 +228,6 @@ const [OPEN_TOP, OPEN_BASE] = [6, 72];
 /** The most builds that were open at once, day by day, in the hours in which that is known. */
 export const backlog = block({
   id: "backlog",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({ rows: OPEN_AT_ONCE(scope) }),
   draw({ rows }, { period, type, now }) {
     const [hours, known] = [sumIn(rows, "hours"), sumIn(rows, "known")];

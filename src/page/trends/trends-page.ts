@@ -21,13 +21,17 @@ import { formats, platform, why } from "./breakdown.ts";
 import { compare, trendsVerdict } from "./compare.ts";
 import { days } from "./days.ts";
 import { backlog, durations, phases, waits } from "./times.ts";
-import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
+import type { TrendsChoice, TrendsScope } from "./trends-scope.ts";
 import { flaky, regressions, repairs } from "./unsteady.ts";
 
 const PATH = "/trends";
 
+/** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
+const MOST_BUILD_DAYS = 62;
+
 const TRENDS: BlockPage<TrendsScope> = {
   name: "trends",
+  narrowedBy: { since: null, until: null, type: null },
   layout: [
     compare,
     days,
@@ -69,10 +73,9 @@ export function trendsPage({ query }: Address): Drawing {
 }
 
 /** One format has no more days than it can be asked for. */
-function scopeOf(choice: TrendsChoice, chosen: Period, { now, at, freshness }: PageMoment): TrendsScope {
+function scopeOf(choice: TrendsChoice, chosen: Period, moment: PageMoment): TrendsScope {
   const period = choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
-  const { service } = freshness;
-  return { choice, type: choice.type, period, now, at, service };
+  return { ...moment, choice, type: choice.type, period };
 }
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {

@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline } from "../../report/ask.ts";
-import { type Asks, piece, question } from "../parts/answers.ts";
+import { type Asks, piece, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { OutcomesRow } from "../parts/changes.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
@@ -11,23 +12,13 @@ export interface TrendsChoice extends PeriodChoice {
 }
 
 /** The subject of all blocks of trends. */
-export interface TrendsScope {
+export interface TrendsScope extends PageMoment {
   readonly choice: TrendsChoice;
   /** Those that are chosen. */
   readonly type: string | undefined;
   readonly period: Period;
-  readonly now: Date;
-  /** The last look at the builds. */
-  readonly at: Date;
-  /** The host of the service, or `demo`; null where it is not known. */
-  readonly service: string | null;
 }
 
-/** The parameters that narrow the files of most blocks. */
-export const CHOSEN = { since: null, until: null, type: null };
-
-/** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
-export const MOST_BUILD_DAYS = 62;
 /** Hours and phases of builds are looked at for so many days, the last of the period. */
 export const LATE_DAYS = 14;
 /** The last days of a period, which questions about builds one by one look at. */
@@ -61,11 +52,7 @@ function placesOf({ period, type, at }: TrendsScope) {
   };
 }
 
-/** A question about a period, from its file; `more` are the places that only it has. */
-export function trendsQuestion<R>(name: string) {
-  const write = question<R>(name, import.meta.url);
-  return (scope: TrendsScope, more = {}): Asks<R> => write({ ...placesOf(scope), ...more });
-}
+export const trendsQuestion = questionsOf(import.meta.url, placesOf);
 
 /** A day with its outcomes, and how many versions and formats broke and were fixed. */
 type TrendsDay = OutcomesRow & { readonly broke: number; readonly fixed: number };
@@ -75,10 +62,6 @@ export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask`
 select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
 from ${daysAndTurns(scope)}
 order by day`;
-
-/** That a moment is of one of these days, both included. */
-export const momentWithin = (column: SQL, first: number, last: number): SQL =>
-  sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
 
 const DAYS_OF_ALL = piece("days_of_all", import.meta.url);
 const DAYS_COUNTED = piece("days_counted", import.meta.url);

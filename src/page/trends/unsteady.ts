@@ -9,7 +9,7 @@ import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { HOUR_MS, span } from "../parts/marks.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { renderRows } from "../parts/tables.ts";
-import { CHOSEN, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
+import { type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 const MOST_ROWS = 5;
 
@@ -109,7 +109,6 @@ const REPAIRS = trendsQuestion<RepairRow>("repairs");
 /** The time until breaks are fixed, by the month in which they came. */
 export const repairs = block({
   id: "repairs",
-  narrowedBy: CHOSEN,
   asks: (scope: TrendsScope) => ({
     rows: REPAIRS(scope, {
       of_all_or_type: scope.type === undefined ? sql`is null` : sql`= ${scope.type}`,

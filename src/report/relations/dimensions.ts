@@ -1,5 +1,7 @@
 import { declareRelation } from "../declare-relation.ts";
-import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, NOT_SENT } from "./column-sentences.ts";
+import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT } from "./column-sentences.ts";
+
+const NOT_SENT = "null where that is not sent";
 
 const SEEN_OR_UNKNOWN = `${FIRST_SEEN_AT} Null for '-1'.`;
 
@@ -101,8 +103,7 @@ export const DIMENSIONS = {
       day_name: "The day's English name, such as Monday.",
     },
     key: ["day"],
-    time: { column: "day", span: "day" },
-    order: ["day"],
+    time: "day",
     answer: ["day", "week", "iso_week", "month", "day_of_week", "is_weekend"],
     isDrawn: false,
   }),

@@ -4,7 +4,6 @@ import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
   COVERAGE,
-  MAIN,
   NONE_DATED,
   PROJECT,
   RATE,
@@ -51,6 +50,10 @@ export const recoveryTimes = rollup.table(
 
 const NOTHING_KNOWN = "null where nothing is known";
 
+const MAIN = {
+  is_main: "Whether this is the main documentation: html of the default version.",
+} as const;
+
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {
   failures: "Consecutive finished builds of the series that failed.",
@@ -96,7 +99,7 @@ const STREAK_COLUMNS = {
 
 const BY_STREAK = {
   key: ["first_failed_build_id"],
-  time: { column: "broke_at", span: "moment" },
+  time: "broke_at",
   order: ["broke_at desc nulls last", "first_failed_build_id desc"],
   answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
 } as const;
@@ -116,7 +119,7 @@ export const FAILURE_RELATIONS = {
       ...REFERENCE,
     },
     key: ["first_failed_build_id"],
-    time: { column: "failing_since", span: "moment" },
+    time: "failing_since",
     order: [
       "is_main desc",
       "is_default_version desc",
@@ -157,7 +160,7 @@ export const FAILURE_RELATIONS = {
         "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
     },
     key: ["project_id"],
-    time: { column: "newest_failing_since", span: "moment" },
+    time: "newest_failing_since",
     order: ["newest_failing_since desc nulls last", "project_slug", "project_id"],
     answer: [
       "project_slug",
@@ -329,7 +332,7 @@ export const FAILURE_RELATIONS = {
       failed: "Failed builds of the hour.",
     },
     key: ["hour"],
-    time: { column: "hour", span: "hour" },
+    time: "hour",
     order: ["hour desc"],
     answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
     stored: stored(hours),

@@ -20,7 +20,6 @@ export const PEOPLE = {
       deleted_at: DELETED_AT,
     },
     key: ["user_id"],
-    order: ["user_id"],
     answer: ["username", "last_login_at", "is_deleted"],
   }),
   project_users: declareRelation({
@@ -41,7 +40,6 @@ export const PEOPLE = {
       maintainers: "Their usernames, an array in the order of the project's own list.",
     },
     key: ["project_id"],
-    order: ["project_id"],
     answer: ["project_id", "maintainers"],
   }),
   failing_projects: declareRelation({

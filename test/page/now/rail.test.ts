@@ -11,9 +11,9 @@ async function draw(
   const rows = kinds.map(([failures, usual, kind = "docs_source"]) => {
     return { error_class: kind, failures, usual };
   });
-  const found = { rows, totals: [{ first_day: isNew ? null : "2025-01-01" }] };
+  const found = { rows };
   const of = { short: "24 h", words: "last 24 hours" };
-  const said = { isQuiet: false, of, facts: { finishedLately: 9 } };
+  const said = { isQuiet: false, of, facts: { finishedLately: 9, usualDays: Array(isNew ? 0 : 28) } };
   const asks = { at: AT, day: undefined } as never;
   const { draw } = await why.read({} as never, async () => found as never, asks);
   return String((await draw(said as never))?.body);
