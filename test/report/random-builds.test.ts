@@ -14,7 +14,7 @@ import { type InsertedRow, insertRows, insertTables } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 import { readRaw } from "./model/raw.ts";
 import { computeReport } from "./model.ts";
-import { FAILURES, RULES } from "./random-failures.ts";
+import { RULES } from "./random-failures.ts";
 import { ZONE } from "./random-lives.ts";
 import { createRandomMirror } from "./random-mirror.ts";
 
@@ -166,21 +166,6 @@ test("the database answers as the model does, at first and after each change, an
     faults.push(...compareRows(relation, one, other));
   }
   expect(faults, `what was kept is not what nothing gives; REPORT_SEED=${SEED}`).toEqual([]);
-});
-
-test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", {
-  tags: ["long"],
-}, async () => {
-  await refreshReport(database.sql, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
-  const facts = await readRelation(sql, "fact_builds");
-  const found = FAILURES.map(([mark]) => {
-    const alike = facts.filter(({ error_line: line }) => typeof line === "string" && line.includes(mark));
-    expect(alike.length).toBeGreaterThan(10);
-    return [...new Set(alike.map(({ error_fingerprint }) => error_fingerprint))];
-  });
-  expect(found.map(({ length }) => length)).toEqual(FAILURES.map(() => 1));
-  expect(new Set(found.flat()).size).toBe(FAILURES.length);
-  expect(found.flat().join()).toMatch(/^[0-9a-f]{16}(,[0-9a-f]{16})*$/);
 });
 
 const SOURCES = [

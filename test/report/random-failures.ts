@@ -4,7 +4,7 @@ import type { InsertedRow } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 
 /** Each is one kind of failure: whatever the numbers, paths and hashes in its line, the fingerprint is one. */
-export const FAILURES: readonly (readonly [mark: string, say: (random: Random) => string])[] = [
+const FAILURES: readonly (readonly [mark: string, say: (random: Random) => string])[] = [
   [
     "sphinx==",
     (random) => `ERROR: No matching distribution found for sphinx==${random.int(9)}.${random.int(20)}.0`,

@@ -1,6 +1,6 @@
 /**
- * The statistics that views and queries of users compute: intervals of rates, for counts of each type that Postgres has; the test of flips, and which
- * series it calls flaky; the time to recover, on the data of a textbook and on edges; and which projects got worse.
+ * The statistics that views and queries of users compute: intervals of rates, for counts of each type that Postgres has; the chance of
+ * flips; the time to recover, on the data of a textbook and on edges; and which projects got worse. On random builds, random-builds.test.ts.
  */
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { wilsonInterval } from "../../src/report/wilson-interval.ts";
@@ -21,8 +21,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  for (const table of ["rollup.streaks", "rollup.project_days", "report.dim_versions", "report.dim_projects"])
-    await sql`delete from ${sql(table)}`;
+  for (const table of ["rollup.streaks", "rollup.project_days"]) await sql`delete from ${sql(table)}`;
 });
 
 function at(ms: number): string {
@@ -135,32 +134,6 @@ test("the chance of flips is that of counting every order, for all counts up to 
   }
 });
 
-test("few of many series that flip by chance are called flaky, and those that take turns are", async () => {
-  await insertRows(sql, "rollup.series", [
-    ...Array.from({ length: 60 }, (_, index) => series(`chance-${index}`, 10, 7 + (index % 6))),
-    series("takes-turns", 10, 19),
-    series("nearly", 9, 17),
-    series("steady", 20, 0),
-    series("broke-once", 10, 1),
-  ]);
-  const rows = await sql`
-    select project_id, p_value, p_value_adjusted from report.instability where is_flaky order by p_value`;
-  // 2 of the 184,756 orders of ten and ten, and 90 + 10 of the 167,960 of nine and eleven; 63 series were tried, and the steady one was not.
-  expect(rows.map((row) => Object.values(row))).toEqual([
-    ["takes-turns", expect.closeTo(2 / 184_756, 12), expect.closeTo((2 * 63) / 184_756, 12)],
-    ["nearly", expect.closeTo(100 / 167_960, 12), expect.closeTo((100 * 63) / 2 / 167_960, 12)],
-  ]);
-  const [steady] = await sql`
-    select p_value, p_value_adjusted, is_flaky from report.instability where project_id = 'steady'`;
-  expect(steady).toEqual({ p_value: null, p_value_adjusted: null, is_flaky: false });
-});
-
-function series(project_id: string, recent_succeeded: number, recent_flips: number) {
-  const counts = { builds: 20, finished: 20, succeeded: recent_succeeded, failed: 20 - recent_succeeded };
-  const recent = { recent_finished: 20, recent_succeeded, recent_flips };
-  return { project_id, version_id: "1", type: "html", ...counts, ...recent };
-}
-
 /** Streaks of these hours; `6+` is one that has lasted for six hours and is open. */
 async function insertStreaks(hours: string): Promise<void> {
   const rows = hours.split(" ").map((text, index) => {
@@ -187,59 +160,42 @@ function estimate() {
     from rollup.recovery_times_source where not by_project and not by_type and not by_month`;
 }
 
-// Weeks of remission under 6-MP (Freireich and others, 1963): S(13) = 0.690, S(22) = 0.538, S(23) = 0.448.
-test("the estimate for 21 patients is that of the textbooks", async () => {
-  await insertStreaks("6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+");
-  expect(await estimate()).toMatchObject([
-    {
-      streaks: 21,
-      recovered: 9,
-      still_open: 12,
-      p25_hours: 13,
-      median_hours: 23,
-      p75_hours: null,
-      closed_median_hours: 10,
-    },
-  ]);
-});
-
-test("streaks that are open for just as long as another took to recover were still broken then", async () => {
-  await insertStreaks("5 5+");
-  expect(await estimate()).toMatchObject([{ p25_hours: 5, median_hours: 5, p75_hours: null }]);
-});
-
-test("a half that thirds and quarters make is a half", async () => {
-  // 3/4 × 2/3
-  await insertStreaks("1 2 4+ 4+");
-  expect(await estimate()).toMatchObject([{ p25_hours: 1, median_hours: 2, p75_hours: null }]);
-});
-
-test("without open streaks the estimate is the plain median, and where all recovered at once it is 0", async () => {
-  await insertStreaks("9 1 4 4 7");
-  expect(await estimate()).toMatchObject([
-    { p25_hours: 4, median_hours: 4, p75_hours: 7, closed_median_hours: 4 },
-  ]);
-  await sql`update rollup.streaks set broke_at = recovered_at`;
-  expect(await estimate()).toMatchObject([{ median_hours: 0, p75_hours: 0, closed_median_hours: 0 }]);
-});
-
-test("of open streaks alone nothing is known", async () => {
-  await insertStreaks("1+ 2+");
-  expect(await estimate()).toMatchObject([
-    { recovered: 0, p25_hours: null, median_hours: null, closed_median_hours: null },
-  ]);
-});
-
-test("a streak was broken until its project or its version was deleted, whichever came first", async () => {
-  await insertStreaks("2 3 10+");
-  expect(await estimate()).toMatchObject([{ median_hours: 3, p75_hours: null }]);
-  const gone = { is_deleted: true, deleted_at: at(COVERED_THROUGH - 9 * 3_600_000) };
-  await sql`insert into report.dim_projects ${sql({ project_id: "1", project_slug: "one", project_name: "one", ...gone })}`;
-  const [later] = await estimate();
-  // One hour is too short to have seen how the others went on: 1/2, then 0.
-  expect(later).toMatchObject({ median_hours: 2, p75_hours: 3 });
-  await sql`insert into report.dim_versions ${sql({ version_id: "1", project_id: "1", version_slug: "v", is_main: false, is_deleted: true, deleted_at: at(COVERED_THROUGH - 20 * 3_600_000) })}`;
-  expect(await estimate()).toMatchObject([{ streaks: 3, still_open: 1, median_hours: 2, p75_hours: 3 }]);
+test.each([
+  {
+    // Weeks of remission under 6-MP (Freireich and others, 1963): S(13) = 0.690, S(22) = 0.538, S(23) = 0.448.
+    of: "21 patients, as in the textbooks",
+    hours: "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+",
+    told: { streaks: 21, recovered: 9, still_open: 12, p25_hours: 13, median_hours: 23, p75_hours: null },
+  },
+  {
+    of: "one that is open for just as long as another took: it was still broken then",
+    hours: "5 5+",
+    told: { p25_hours: 5, median_hours: 5, p75_hours: null },
+  },
+  {
+    // 3/4 × 2/3
+    of: "thirds and quarters that make a half",
+    hours: "1 2 4+ 4+",
+    told: { p25_hours: 1, median_hours: 2, p75_hours: null },
+  },
+  {
+    of: "closed streaks alone: the plain median",
+    hours: "9 1 4 4 7",
+    told: { p25_hours: 4, median_hours: 4, p75_hours: 7, closed_median_hours: 4 },
+  },
+  {
+    of: "streaks that recovered at once",
+    hours: "0 0",
+    told: { median_hours: 0, p75_hours: 0, closed_median_hours: 0 },
+  },
+  {
+    of: "open streaks alone: nothing is known",
+    hours: "1+ 2+",
+    told: { recovered: 0, p25_hours: null, median_hours: null, closed_median_hours: null },
+  },
+])("the time to recover is estimated of $of", async ({ hours, told }) => {
+  await insertStreaks(hours);
+  expect(await estimate()).toMatchObject([told]);
 });
 
 async function insertDays(project_id: string, days: Record<string, [succeeded: number, finished: number]>) {
@@ -259,34 +215,6 @@ const findRegressed = async () => {
   const rows = await sql`select project_id from report.regressions order by 1`;
   return rows.map(({ project_id }) => project_id);
 };
-
-test("the last 7 days end with the day of the last sync, and 28 days come before them", async () => {
-  await insertDays("1", {
-    "2025-01-24": [0, 1000],
-    "2025-01-25": [30, 40],
-    "2025-02-21": [50, 40 + 20],
-    "2025-02-22": [10, 20],
-    "2025-02-28": [5, 30],
-    "2025-03-01": [1000, 1000],
-  });
-  expect(await sql`select * from report.regressions`).toEqual([
-    {
-      project_id: "1",
-      project_slug: null,
-      last_failed_build_id: null,
-      finished_last_7_days: 50,
-      succeeded_last_7_days: 15,
-      success_rate_last_7_days: 0.3,
-      finished_28_days_before: 100,
-      succeeded_28_days_before: 80,
-      success_rate_28_days_before: 0.8,
-      difference: expect.closeTo(-0.5, 12),
-      // From Wilson's 0.1910 to 0.4375, and 0.7112 to 0.8666.
-      difference_low: expect.closeTo(-0.5 - Math.hypot(0.3 - 0.191, 0.8666 - 0.8), 3),
-      difference_high: expect.closeTo(-0.5 + Math.hypot(0.4375 - 0.3, 0.8 - 0.7112), 3),
-    },
-  ]);
-});
 
 test("a project with fewer than 20 finished builds in one span is not judged", async () => {
   await insertDays("1", { "2025-02-01": [20, 20], "2025-02-25": [0, 19] });

@@ -401,7 +401,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-09 05:00:00+00 | 2        | 6        | true
      2025-01-09 06:00:00+00 | 1        | 7        | true`,
   ],
-  // Three projects make no incident: see incident-hours.test.ts.
   // The last is build 17; before it the longest gap is that from 26 to 22. Build 29 was seen seven hours before its date.
   arrivals: [
     `state   | reason | looked_at              | last_build_id | last_build_at          | gap_s | longest_gap_s | days_known | usual_since | fewest_since | most_since | builds_24h | usual_24h | fewest_24h
@@ -415,6 +414,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-09 03:00:00+00 | 1      | ·         | ·          | 2025-01-09 04:00:00+00
      2025-01-08 11:00:00+00 | 1      | ·         | ·          | 2025-01-08 12:00:00+00`,
   ],
+  // Three projects make no incident: random-builds.test.ts has some.
   incident_hours: [],
   // Three known projects and an unknown one fail eleven times. The list was read into 2025-01-09: the last seven days
   // are those from the third on, and the seven before begin on 2024-12-27.

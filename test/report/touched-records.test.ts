@@ -58,21 +58,6 @@ describe("the records that writers note", () => {
     expect(await noted()).toEqual([]);
   });
 
-  test("have no ids while there is no answer about a build either, and the first builds are all computed at once", {
-    tags: ["long"],
-  }, async () => {
-    await sql`delete from mirror.builds`;
-    await refresh();
-    await addBuild(sql, "2");
-    await addBuild(sql, "3");
-    expect(new Set((await noted()).map(({ id }) => id))).toEqual(new Set([null]));
-    expect(await refresh()).toMatchObject({ changed: 2, isFull: true });
-    expect(await facts()).toEqual(["2", "3"]);
-    await addBuild(sql, "4");
-    expect(await noted()).toEqual([{ resource: "build", id: "4" }]);
-    expect(await refresh()).toMatchObject({ changed: 1, isFull: false });
-  });
-
   test("are each project, version and build whose row, state or last sight changed", async () => {
     await refresh();
     await sql`update mirror.projects set name = 'pip'`;
@@ -93,109 +78,6 @@ describe("the records that writers note", () => {
     const names = await sql`
       select project_name, version_slug from report.dim_projects join report.dim_versions using (project_id) where project_id = '1'`;
     expect([...names]).toEqual([{ project_name: "pip", version_slug: "newest" }]);
-  });
-
-  test("make a version main, or not, where only its project names another one", async () => {
-    const main = async () => {
-      await refresh();
-      const rows = await sql<{ id: string }[]>`
-        select version_id as id from report.dim_versions where is_main
-        union all select build_id from report.fact_builds where is_main order by 1`;
-      return rows.map(({ id }) => id);
-    };
-    expect(await main()).toEqual(["1", "11"]);
-    await sql`update mirror.projects set default_version = 'stable'`;
-    expect(await main()).toEqual([]);
-    await sql`update mirror.projects set default_version = 'latest'`;
-    expect(await main()).toEqual(["1", "11"]);
-  });
-
-  test("are those of rows that go by hand too: a project, with one version, while another version moves", async () => {
-    await sql.unsafe(`
-      insert into mirror.projects (id, source, listed, first_seen_at, changed_at, record_hash) values ('2', 'list', true, now(), now(), '\\x00');
-      insert into mirror.versions (id, project_id, first_seen_at, changed_at, record_hash) values ('12', '1', now(), now(), '\\x00')`);
-    await refresh();
-    await sql.unsafe(`
-      update mirror.builds set project_id = null, version_id = null;
-      delete from mirror.versions where id = '11';
-      update mirror.versions set project_id = '2';
-      delete from mirror.projects where id = '1'`);
-    expect(await refresh()).toMatchObject({ isFull: false });
-    const versions = sql`select version_id, project_id from report.dim_versions where version_id <> '-1'`;
-    expect([...(await versions)]).toEqual([{ version_id: "12", project_id: "2" }]);
-  });
-
-  test("come with the writer's transaction: one that commits while a refresh runs is for the next", {
-    tags: ["long"],
-  }, async () => {
-    await refresh();
-    await addBuild(sql, "2");
-    const release = await sql.reserve();
-    try {
-      // The refresh has taken the noted builds and written their facts when it comes to the days.
-      await release`begin`;
-      await release`lock table rollup.project_days in access exclusive mode`;
-      const refreshing = refresh();
-      await expect.poll(async () => (await waiting(sql)).length).toBe(1);
-      await addBuild(sql, "3");
-      await sql.begin(async (tx) => {
-        await addBuild(tx, "4");
-        await release`commit`;
-        expect(await refreshing).toMatchObject({ changed: 1 });
-      });
-    } finally {
-      release.release();
-    }
-    expect(await facts()).toEqual(["1", "2"]);
-    expect(await refresh()).toMatchObject({ changed: 2 });
-    expect(await facts()).toEqual(["1", "2", "3", "4"]);
-  });
-
-  test("go away with a writer that rolls back, and stay when a refresh fails, of which all is computed anew", {
-    tags: ["long"],
-  }, async () => {
-    await refresh();
-    const writing = sql.begin(async (tx) => {
-      await addBuild(tx, "2");
-      throw new Error("rolled back");
-    });
-    await expect(writing).rejects.toThrow("rolled back");
-    expect(await noted()).toEqual([]);
-    await addBuild(sql, "3");
-    await sql`alter table rollup.project_days add constraint full_up check (builds < 2)`;
-    await expect(refresh()).rejects.toThrow(/full_up/);
-    expect(await noted()).toEqual([{ resource: "build", id: "3" }]);
-    await sql`alter table rollup.project_days drop constraint full_up`;
-    expect(await refresh()).toMatchObject({ changed: 2, isFull: true });
-    expect(await noted()).toEqual([]);
-  });
-
-  test("may lack a project whose version has an id: its list came while the first refresh ran", async () => {
-    await sql`delete from sync.touched_records`;
-    await sql`delete from mirror.builds`;
-    await sql`delete from mirror.versions`;
-    await sql`delete from mirror.projects`;
-    await sql`insert into mirror.builds (id, first_seen_at, changed_at, record_hash) values ('1', now(), now(), '\\x00')`;
-    const writer = await sql.reserve();
-    try {
-      await writer`begin`;
-      await writer`
-        insert into mirror.projects (id, source, listed, first_seen_at, changed_at, record_hash)
-        values ('1', 'list', true, now(), now(), '\\x00')`;
-      await refresh();
-      await writer`commit`;
-    } finally {
-      writer.release();
-    }
-    await sql`
-      insert into mirror.versions (id, project_id, first_seen_at, changed_at, record_hash) values ('11', '1', now(), now(), '\\x00')`;
-    expect(await noted()).toEqual([
-      { resource: "project", id: null },
-      { resource: "version", id: "11" },
-    ]);
-    expect(await refresh()).toMatchObject({ isFull: true });
-    const versions = sql`select version_id, project_id from report.dim_versions where version_id <> '-1'`;
-    expect([...(await versions)]).toEqual([{ version_id: "11", project_id: "1" }]);
   });
 
   test("are one row a statement beyond 64 MB; then everything is computed anew", {
@@ -311,21 +193,4 @@ test("a process killed between its run and its refresh loses nothing", { tags: [
   expect([...known]).toHaveLength(3);
   const checked = await refreshReport(quick.sql, { ...report, check: true });
   expect(checked).toMatchObject({ changed: 0, repaired: 0 });
-});
-
-test("syncs and rounds note all that they change", { tags: ["long"] }, async () => {
-  await using quick = await startQuickWorld(SMALL);
-  const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
-  const seen: number[] = [];
-  await quick.sync();
-  expect(await refreshReport(quick.sql, report)).toMatchObject({ isFull: true });
-  for (const work of ["watch", "watch", "sync", "watch", "sync"] as const) {
-    quick.world.advance(work === "sync" ? 20 * 3_600_000 : 30 * 60_000);
-    quick.world.triggerBuilds(3);
-    await quick[work]();
-    seen.push((await refreshReport(quick.sql, report)).changed);
-    const checked = await refreshReport(quick.sql, { ...report, check: true });
-    expect(checked).toMatchObject({ changed: 0, repaired: 0 });
-  }
-  expect(Math.min(...seen)).toBeGreaterThan(2);
 });

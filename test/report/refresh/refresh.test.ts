@@ -76,15 +76,6 @@ describe("refreshReport", () => {
     expect(await series()).toEqual([{ builds: 3, succeeded: 2, failed: 1 }]);
   });
 
-  test("classifies alike whether all builds are computed or some", async () => {
-    await refresh();
-    const rows = (source: string) => sql.unsafe(`select * from rollup.${source} order by build_id`);
-    const some = await rows("builds_source");
-    expect(some).toMatchObject([{ error_class: null }, { error_class: "unclassified" }]);
-    const all = await rows("all_builds_source");
-    expect(all.map((row) => Object.entries(row))).toEqual(some.map((row) => Object.entries(row)));
-  });
-
   test("counts the open builds of an hour that was covered since, though no record changed", async () => {
     const cover = (runId: number, at: string) => sql`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at) values (${runId}, 'build', 'whole', ${at}, ${at})`;
@@ -154,24 +145,6 @@ describe("refreshReport", () => {
       await tx`update mirror.builds set changed_at = now()`;
       expect(await refresh()).toMatchObject({ changed: 0 });
     });
-  });
-
-  test("changes nothing when it is stopped", async () => {
-    await refresh();
-    const stop = new AbortController();
-    const reason = new Error("stopped");
-    await withTestSql(database.url, async (holder) => {
-      await holdRefreshes(holder);
-      await addBuilds(6, [false]);
-      const refreshing = refresh({ signal: stop.signal });
-      refreshing.catch(() => {});
-      await expect.poll(() => countWaits(sql)).toBe(1);
-      stop.abort(reason);
-      await expect(refreshing).rejects.toBe(reason);
-    });
-    expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);
-    await refresh();
-    expect(await series()).toEqual([{ builds: 3, succeeded: 1, failed: 2 }]);
   });
 
   test("a date beyond tomorrow counts as none, until its day is tomorrow", { tags: ["long"] }, async () => {
