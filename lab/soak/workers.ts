@@ -155,7 +155,7 @@ try {
     faults.push(...(await findLedgerFaults(sql, due)));
     for (const { run } of await sql<{ run: string }[]>`
       select concat_ws(' ', runs.kind, runs.id) as run from watched.runs as noted join sync.runs on runs.id = noted.run_id
-      where noted.status = 'partial'
+      where noted.status = 'partial' and runs.error is null
         and not exists (select from sync.walks where walks.run_id = runs.id and reason is not null)
         and not exists (select from sync.quarantine where quarantine.run_id = runs.id)
         and not exists (select from jsonb_each_text(unfinished) where value ~ '^[1-9]')`)
@@ -211,6 +211,7 @@ async function printLedger(): Promise<void> {
     select concat_ws(' ', run_id, noted.kind, noted.status, noted.pid, case when is_astray then 'astray' end,
       to_char(began_at, 'HH24:MI:SS'), to_char(ended_at, 'HH24:MI:SS'), error,
       case when noted.status = 'partial' then unfinished::text end) as line
-    from watched.runs as noted left join sync.runs on id = run_id where noted.kind <> 'watch' order by run_id`);
+    from watched.runs as noted left join sync.runs on id = run_id 
+    where noted.kind <> 'watch' or noted.status = 'partial' order by run_id`);
   for (const { line } of runs) print(`  run ${line}`);
 }
