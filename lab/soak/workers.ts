@@ -155,7 +155,7 @@ try {
     faults.push(...(await findLedgerFaults(sql, due)));
     for (const { run } of await sql<{ run: string }[]>`
       select concat_ws(' ', runs.kind, runs.id) as run from watched.runs as noted join sync.runs on runs.id = noted.run_id
-      where noted.status = 'partial' and runs.error is null
+      where noted.status = 'partial' and runs.error is null and runs.warnings = '{}'
         and not exists (select from sync.walks where walks.run_id = runs.id and reason is not null)
         and not exists (select from sync.quarantine where quarantine.run_id = runs.id)
         and not exists (select from jsonb_each_text(unfinished) where value ~ '^[1-9]')`)

@@ -46,6 +46,8 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   if (before.joinedRunId === null) {
     const reason = "no sync has read the builds to their end yet: the watch starts after one has";
     ending.resources.build = skippedWalk(reason);
+    // A list that was not walked has no row in the ledger: the run itself says why it is partial.
+    run.warn(reason);
     return;
   }
   const isRecent = ageMs(before.endedAt, startedAt) < SMALL_PAGES_WITHIN_MS;

@@ -148,13 +148,14 @@ describe("a round of the watch", () => {
     expect(takeAsked(quick).lists).toEqual([FIRST_PAGE]);
   });
 
-  test("has nothing to join in an empty mirror, and says so without a request", async () => {
+  test("has nothing to join in an empty mirror, and says so without a request, in the ledger too", async () => {
     await using quick = await startQuickWorld({ builds: 30 });
     const result = await quick.watch();
     const reason = expect.stringContaining("no sync has read the builds");
     const resources = { build: { walk: "skipped", reason } };
     expect(result.summary).toMatchObject({ status: "partial", requests: 0, resources });
     expect(exitCodeOfRun(result)).toBe(3);
+    expect(await quick.sql`select reason from report.runs`).toEqual([{ reason }]);
   });
 
   test("reads small pages after a recent look, and pages of a sync's size after more than an hour", {
