@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { decodeXML, escapeAttribute } from "entities";
 import type { Hono } from "hono";
 import { MirrorError } from "../base/errors.ts";
 import { withStagingFolder, writeMarker } from "../report/export/staging-folder.ts";
@@ -185,9 +186,6 @@ const LIVE =
 const DAYS = `<nav class="chips" aria-label="How many days"><a href="/trends?since=7d">7 days</a>
 <a href="/trends">14 days</a> <a href="/trends?since=30d">30 days</a></nav>`;
 
-const decoded = (text: string): string =>
-  text.replaceAll("&amp;", "&").replaceAll("&#39;", "'").replaceAll("&quot;", '"');
-
 /**
  * A page as a file at `place`: links to pages and rows that the folder has are relative, other links of ours are plain text. Gives
  * the files of rows that it links to, by their addresses: the pages of one project or build have none.
@@ -211,8 +209,8 @@ export function linkPages(page: string, place: string, places: Places) {
   const hasDays = (live: string) => place.startsWith("trends") && live.includes('aria-label="How many days"');
   const still = page.replace(LIVE, (live) => (hasDays(live) ? DAYS : ""));
   const text = still.replace(/ href="([^"]*)"/g, (_, given: string) => {
-    const href = linkTo(decoded(given));
-    return href === null ? "" : ` href="${href.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
+    const href = linkTo(decodeXML(given));
+    return href === null ? "" : ` href="${escapeAttribute(href)}"`;
   });
   return { text, files };
 }

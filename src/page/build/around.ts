@@ -23,7 +23,7 @@ export const series = block({
   file: ({ id, fact }) => askAround(fact).rows ?? askForBuild(id),
   draw({ rows }, { fact, now }) {
     if (!hasSeries(fact)) return null;
-    const target = targetWords(fact.version_slug, fact.type);
+    const target = targetWords(fact);
     return {
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
@@ -131,7 +131,7 @@ export function renderNeighbours(
   { rows: around, good: [good] }: Found<ReturnType<typeof askAround>>,
 ): Markup | "" {
   if (!hasSeries(fact)) return "";
-  const target = targetWords(fact.version_slug, fact.type);
+  const target = targetWords(fact);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
   const near = (
@@ -149,7 +149,7 @@ export function renderNeighbours(
     return html`<a${isNext && html` class="right"`} href="${buildHref(row.build_id)}"${to && html` rel="${to}"`}>${parts}</a>`;
   };
   const at = ({ outcome, triggered_at }: NearBuild, words: string) =>
-    html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}${words}`;
+    html`${outcomeMark(outcome)[1]} ${momentTag(triggered_at, now)}${words}`;
   const signOf = (row: NearBuild | undefined) => row && outcomeSign(row.outcome);
   const lastWords =
     fact.failed === 1

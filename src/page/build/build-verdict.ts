@@ -129,8 +129,7 @@ function judgeBuild(story: Story, outcome: Outcome, scope: BuildScope): Verdict 
   const took = build.duration === null ? "" : `, took ${tookWords(build.duration)}`;
   const at = (moment: unknown) =>
     moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
-  const of =
-    fact && html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
+  const of = fact && html` ${targetWords(fact)} of ${project}${at(fact.triggered_at)}${took}.`;
   const isThere = build.deleted_at === null && outcome !== "vanished";
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
@@ -267,9 +266,9 @@ function countedFacts(fact: Build, now: Date): Fact[] {
   const { finished_after: after, finished_before: before, error_class: kind } = fact;
   const code = (text: string | null) => text !== null && html`<code>${foreign(text, 80)}</code>`;
   return [
-    ["Outcome", html`<strong>${outcomeMark(fact.outcome).word}</strong>`],
+    ["Outcome", html`<strong>${outcomeMark(fact.outcome)[1]}</strong>`],
     ["Project", projectOf(fact)],
-    ["Of", targetWords(fact.version_slug, fact.type)],
+    ["Of", targetWords(fact)],
     ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
     [
       fact.outcome === "cancelled" ? "Cancelled" : "Finished",

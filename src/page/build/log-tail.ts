@@ -8,18 +8,13 @@ export interface LogLine {
 
 /** The texts of a log, in the order in which a build writes them. */
 export const LOG_PARTS = [
-  { column: "setup", anchor: "setup", title: "Setup", of: "the setup" },
-  {
-    column: "setup_error",
-    anchor: "setup-error",
-    title: "Errors of the setup",
-    of: "the errors of the setup",
-  },
-  { column: "output", anchor: "output", title: "Output", of: "the output" },
-  { column: "error", anchor: "error", title: "Errors", of: "the errors" },
+  { column: "setup", title: "Setup" },
+  { column: "setup_error", title: "Errors of the setup" },
+  { column: "output", title: "Output" },
+  { column: "error", title: "Errors" },
 ] as const;
 
-type LogPart = (typeof LOG_PARTS)[number];
+export type LogPart = (typeof LOG_PARTS)[number];
 
 /** Lines of a text that a page shows: the last ones, which say how it ended. */
 const MOST_LINES = 2000;

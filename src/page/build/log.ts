@@ -1,13 +1,14 @@
 import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/explain-build.ts";
 import { literal } from "../../report/export/parquet.ts";
+import { sumIn } from "../parts/answers.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { askForBuild } from "../parts/builds.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { momentTag } from "../parts/marks.ts";
 import type { BuildSaid, BuildScope } from "./build-scope.ts";
-import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
+import { type ErrorPlace, LOG_PARTS, type LogLine, type LogPart, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];
 /** A text this short is read from its first line on. */
@@ -16,6 +17,10 @@ const CAUSE_LENGTH = 400;
 
 const LONGEST_PATH = 500;
 const WARNING = /\bwarning\b:?/i;
+
+/** The text within a sentence, such as "errors"; and its name in the anchors of the page. */
+const wordsOf = ({ title }: LogPart): string => title.toLowerCase();
+const anchorOf = ({ column }: LogPart): string => column.replace("_", "-");
 
 const logHref = (id: string): string => `${buildHref(id)}/log.txt`;
 
@@ -26,7 +31,7 @@ export const log = block({
   draw(_found, { id, now }: BuildScope, { build, tails }: BuildSaid) {
     const title = "The whole log";
     const archived = build.archived_log;
-    const total = tails.reduce((sum, tail) => sum + tail.total, 0);
+    const total = sumIn(tails, "total");
     if (archived !== null) return { title, body: renderArchived(id, archived, now) };
     if (total === 0)
       return {
@@ -63,7 +68,7 @@ function renderTail({ part, total, lines }: LogTail, logHref: string): Markup {
   const warnings = lines.filter(({ text }) => WARNING.test(text)).length;
   const first = lines[0]?.number ?? 1;
   const count = `${counted(total, "line")}${warnings > 0 ? `, ${counted(warnings, "warning")}${first > 1 ? " in those shown" : ""}` : ""}`;
-  return html`<details id="log-${part.anchor}"><summary>${part.title} <small>${count}</small></summary>
+  return html`<details id="log-${anchorOf(part)}"><summary>${part.title} <small>${count}</small></summary>
 ${
   first > 1
     ? html`<p class="note">Only the last ${grouped(lines.length)} lines are here.
@@ -71,7 +76,7 @@ ${
     : ""
 }
 <pre class="log" tabindex="0" role="region" aria-label="${part.title}">
-  ${lines.map((line) => renderLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : "", true))}</pre></details>
+  ${lines.map((line) => renderLine(part, line, WARNING.test(line.text) ? " warnline" : "", true))}</pre></details>
 `;
 }
 
@@ -100,7 +105,7 @@ function renderReason(id: string, { build, place, tails }: BuildSaid): Markup {
   }
   const hit = place.lines.at(-1);
   return html`${renderCause(parts)}
-<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
+<p class="more"><a href="#${anchorOf(place.part)}-${hit}">Line ${hit} of the ${wordsOf(place.part)}</a>, in the whole log
   below · <a href="${logHref(id)}">the log as a text file</a></p>`;
 }
 
@@ -111,17 +116,16 @@ function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[])
   const from = last <= SHORT ? 1 : first - LINES_BEFORE;
   const lines = tail?.lines.filter(({ number }) => number >= from && number <= last + LINES_AFTER) ?? [];
   if (lines.length === 0) return [];
-  const cause = { part: part.anchor, words: part.title.toLowerCase(), lines, hits };
+  const cause = { part, words: wordsOf(part), lines, hits };
   const output = tails.find((one) => one.part.column === "output");
   if (part.column !== "error" || output === undefined || lines[0]?.number !== 1) return [cause];
   const end = output.lines.slice(-LINES_BEFORE);
-  return [{ part: output.part.anchor, words: "the end of the output", lines: end }, cause];
+  return [{ part: output.part, words: "the end of the output", lines: end }, cause];
 }
 
 interface CausePart {
-  /** The name of the text in the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
-  readonly part: string;
-  /** The text in words, such as "errors". */
+  readonly part: LogPart;
+  /** What the lines are, such as "errors". */
   readonly words: string;
   readonly lines: readonly LogLine[];
   /** The numbers of the lines that say the cause. A part without any is dim. @default none */
@@ -131,9 +135,10 @@ interface CausePart {
 const LINE_LENGTH = 2000;
 
 /** `isAnchor`: it is what links to it lead to, as in the whole log. */
-function renderLine(part: string, { number, text }: LogLine, kind: string, isAnchor = false): Markup {
-  return html`<span class="l${kind}"${isAnchor && html` id="${part}-${number}"`}>
-    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
+function renderLine(part: LogPart, { number, text }: LogLine, kind: string, isAnchor = false): Markup {
+  const anchor = anchorOf(part);
+  return html`<span class="l${kind}"${isAnchor && html` id="${anchor}-${number}"`}>
+    <a href="#${anchor}-${number}" aria-label="${anchor}, line ${number}">${number}</a>
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 

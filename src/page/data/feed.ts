@@ -10,7 +10,7 @@ import { DAY_MS } from "../parts/marks.ts";
 
 /** A series of builds that broke or was fixed, or whose version was deleted while it failed; or a break that the service took back. */
 interface FeedEvent {
-  readonly kind: keyof typeof WORDS;
+  readonly kind: "broke" | "fixed" | "deleted" | "withdrawn";
   /** The first build that failed, or failed no longer; or the one that succeeded again. */
   readonly build_id: string;
   /** The moment of the trigger of that build, of the deletion, or when the mirror saw that it was taken back. */
@@ -94,11 +94,11 @@ function renderEntry(event: FeedEvent, origin: string, service: string | null): 
   const series = `${xmlText(event.project_slug)}: ${xmlText(event.type)} of ${xmlText(event.version_slug)}`;
   return html`<entry>
 <id>${idOf(service, `build/${segment(event.build_id)}/${event.kind}`)}</id>
-<title>${series} ${WORDS[event.kind]}</title>
+<title>${series} ${KINDS[event.kind].did}</title>
 <updated>${asIso(event.at)}</updated>
 <link rel="alternate" type="text/html" href="${origin}${buildHref(event.build_id)}"/>
 <category term="${event.kind}"/>
-<summary>${SUMMARIES[event.kind](event)}</summary>
+<summary>${KINDS[event.kind].tell(event)}</summary>
 </entry>
 `;
 }
@@ -114,20 +114,19 @@ function failureWords({ failures, broke_at: since }: FeedEvent): string {
   return `Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
 }
 
-/** What a series did, in the title of an entry. */
-const WORDS = {
-  broke: "broke",
-  fixed: "is fixed",
-  deleted: "was deleted",
-  withdrawn: "does not fail any more",
-};
-
-const SUMMARIES: Record<FeedEvent["kind"], (event: FeedEvent) => string> = {
-  broke: breakWords,
-  fixed: (event) => `The build succeeded. ${failureWords(event)}`,
-  deleted: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
-  withdrawn: ({ broke_at: at }) =>
-    `The service took back that this build failed${at === null ? "" : `, which began at ${at.slice(0, 16)} UTC`}.`,
+/** What a series did, in the title of an entry; and its summary. */
+const KINDS: Record<FeedEvent["kind"], { did: string; tell(event: FeedEvent): string }> = {
+  broke: { did: "broke", tell: breakWords },
+  fixed: { did: "is fixed", tell: (event) => `The build succeeded. ${failureWords(event)}` },
+  deleted: {
+    did: "was deleted",
+    tell: (event) => `The version was deleted, so its failure is over. ${failureWords(event)}`,
+  },
+  withdrawn: {
+    did: "does not fail any more",
+    tell: ({ broke_at: at }) =>
+      `The service took back that this build failed${at === null ? "" : `, which began at ${at.slice(0, 16)} UTC`}.`,
+  },
 };
 
 const segment = (text: string) => encodeURIComponent(text.toWellFormed());

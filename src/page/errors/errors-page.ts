@@ -101,11 +101,7 @@ const classes = block({
       failing: askForFailing(),
     };
   },
-  draw(
-    { rows, late, ever, projects, failing },
-    { period, href, now, at, isNow },
-    { finished, finishedBefore }: ErrorsSaid,
-  ) {
+  draw({ rows, late, ever, projects, failing }, { period, href, now, at, isNow }, { finished }: ErrorsSaid) {
     const kinds = kindsOf(rows, period, late);
     const hit = (of: readonly KindProjects[], name: string) => countIn(ofKind(of, name), "projects");
     const [fails, fail] = isNow ? ["fails now", "fail now"] : ["failed then", "failed then"];
@@ -114,10 +110,10 @@ const classes = block({
       note: isAllTime(period)
         ? "The projects are those of all time: they ignore the dates, because the period is long."
         : partWords(period, at, now),
-      empty: kinds.length === 0 && noFailures(finished),
+      empty: kinds.length === 0 && noFailures(finished.now),
       body: renderKindRows({
         kinds,
-        finished: { now: finished, before: finishedBefore },
+        finished,
         period,
         href: (kind) => href({ kind, line: undefined, print: undefined }),
         small: (name) => renderMeaning(name, ofKind(ever, name), now),
@@ -176,8 +172,10 @@ const errorsVerdict = part({
     const [finished] = found.finished;
     const said: ErrorsSaid = {
       failed: sumIn(kinds, "now"),
-      finished: countIn(finished, "finished"),
-      finishedBefore: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
+      finished: {
+        now: countIn(finished, "finished"),
+        before: countIn(finished, "finished_before") - sumIn(found.late, "finished"),
+      },
     };
     const risen = found.lines.filter((line) => isRising(line, { period, ...said }));
     const verdict = judgeRising(found.rising, said, scope) ?? judgeErrors(kinds, risen, said, scope);
@@ -217,7 +215,8 @@ function judgeErrors(
   said: ErrorsSaid,
   { period, now, at }: ErrorsScope,
 ): Verdict {
-  const { failed, finished } = said;
+  const { failed } = said;
+  const finished = said.finished.now;
   const [most] = kinds;
   const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
   const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at)}` : ""}`;
@@ -226,7 +225,7 @@ function judgeErrors(
       ? {
           title: "Errors: none failed",
           look: "good",
-          mark: { kind: "good", word: "None failed" },
+          mark: ["good", "None failed"],
           sentence: `No build failed on ${days}; ${counted(finished, "build")} finished.`,
         }
       : {
@@ -234,10 +233,7 @@ function judgeErrors(
           look: "idle",
           sentence: `No build of ${days} has finished, so none can have failed.`,
         };
-  const risen =
-    period.before === null
-      ? []
-      : kinds.filter((kind) => changeOf(kind, { now: finished, before: said.finishedBefore }) > 0);
+  const risen = period.before === null ? [] : kinds.filter((kind) => changeOf(kind, said.finished) > 0);
   const rises = rising.length + risen.length > 0;
   const share =
     finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`;
@@ -246,7 +242,7 @@ function judgeErrors(
   return {
     title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
     look: rises ? "some" : "idle",
-    mark: rises ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
+    mark: rises ? ["bad2", "Rising"] : ["flat", "Failures"],
     sentence: `${counted(failed, "build")} failed on ${days}; ${who} ${saysKind(most.name, failed === 1)}.`,
     evidence: riseWords(rising, risen, said, period) + share,
   };
@@ -269,7 +265,7 @@ function riseWords(
     return `${first.label} is on the rise: ${first.counts} of the finished builds in the ${lengthWords(days)} before${others}.`;
   }
   if (kind === undefined) return "No kind and no line has a surely larger share of the builds than before.";
-  const shares = sharesWords(kind, { now: said.finished, before: said.finishedBefore });
+  const shares = sharesWords(kind, said.finished);
   return (
     `“${kindLabel(kind.name)}” rose by more than chance, ${shares} of the finished builds, ` +
     "but no single line of it did in several projects: so it has no one cause."
@@ -283,13 +279,11 @@ const ERRORS: BlockPage<ErrorsScope, ErrorsSaid> = {
   kept: ({ choice }) => keptQuery(choice),
 };
 
-const scopeOf = (choice: ErrorsChoice, period: Period, { now, at, isNow }: PageMoment): ErrorsScope => ({
+const scopeOf = (choice: ErrorsChoice, period: Period, moment: PageMoment): ErrorsScope => ({
+  ...moment,
   choice,
   period,
   href: hrefsOf(choice),
-  now,
-  at,
-  isNow,
 });
 
 /** The page of errors: by kind and by line, what is most and what rises. */

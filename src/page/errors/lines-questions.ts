@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, type Question, relation, where } from "../../report/ask.ts";
 import { type Asks, piece, question } from "../parts/answers.ts";
+import type { BothPeriods } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import { dateOf, endOfBefore, type Period, type PeriodChoice, within } from "../parts/period.ts";
@@ -66,32 +67,27 @@ export interface ErrorsChoice extends PeriodChoice {
 }
 
 /** The choice of the reader, resolved. */
-export interface ErrorsScope extends Pick<PageMoment, "now" | "at" | "isNow"> {
+export interface ErrorsScope extends PageMoment {
   readonly choice: ErrorsChoice;
   readonly period: Period;
   readonly href: ErrorsHref;
 }
 
-/** The builds of the period that failed and finished, of all kinds. */
+/** The builds of the period that failed, and those that finished, of all kinds. */
 export interface ErrorsSaid {
   readonly failed: number;
-  readonly finished: number;
-  /** Those that finished in the period before. */
-  readonly finishedBefore: number;
+  readonly finished: BothPeriods;
 }
 
 /** The lines of a long period are those of all time. */
 export const isAllTime = ({ days }: Period): boolean => days > MOST_FAILURE_DAYS;
 
 /** The failures that a choice leaves. A kind is counted whole, also where one of its lines was chosen. */
-const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines): SQL[] => [
-  ...(kind === undefined ? [] : [sql`${from.error_class} = ${kind}`]),
-  ...(line === undefined
-    ? []
-    : [
-        sql`${from.error_fingerprint} in (select ${knownLine.error_fingerprint} from ${knownLine} where ${knownLine.error_line_id} = ${line})`,
-      ]),
-  ...(print === undefined ? [] : [sql`${from.error_fingerprint} = ${print}`]),
+const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines) => [
+  kind !== undefined && sql`${from.error_class} = ${kind}`,
+  line !== undefined &&
+    sql`${from.error_fingerprint} in (select ${knownLine.error_fingerprint} from ${knownLine} where ${knownLine.error_line_id} = ${line})`,
+  print !== undefined && sql`${from.error_fingerprint} = ${print}`,
 ];
 
 /** One line of a choice, whenever it came. */
@@ -102,7 +98,7 @@ const FAILURES_OF_PERIOD = piece("failures_of_period", import.meta.url);
 const FAILURES_OF_ALL_TIME = piece("failures_of_all_time", import.meta.url);
 
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
-function countFailures(period: Period, at: Date, conditions: readonly SQL[]): SQL {
+function countFailures(period: Period, at: Date, conditions: readonly (SQL | false)[]): SQL {
   const { start, first, last, before } = period;
   const end = endOfBefore(period, at);
   const isOfPeriod = sql`triggered_on >= ${dateOf(first)}`;
@@ -116,7 +112,11 @@ function countFailures(period: Period, at: Date, conditions: readonly SQL[]): SQ
   });
 }
 
-const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql`\n    and `);
+const all = (...conditions: (SQL | false)[]): SQL =>
+  sql.join(
+    conditions.filter((condition) => condition !== false),
+    sql`\n    and `,
+  );
 
 /** A line, beside the counts of its kind. Counts of the period before are null where that is not known. */
 export interface LineRow {

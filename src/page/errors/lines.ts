@@ -149,7 +149,7 @@ function whyNone({ choice, period, failed, finished, href, now }: LinesFacts): E
   if (kind !== undefined)
     return ["no-match", "No line of this kind.", `No build of ${of} failed with “${kindLabel(kind)}”.`, ways];
   return failed === 0
-    ? noFailures(finished)
+    ? noFailures(finished.now)
     : ["unknown", "No error line.", `No failed build of ${of} has one.`];
 }
 
@@ -278,24 +278,22 @@ function drawDays(
 const isNew = ({ first_triggered_at }: LineRow, { first, before }: Period): boolean =>
   before !== null && first_triggered_at !== null && momentMs(first_triggered_at) >= first * DAY_MS;
 
-type FinishedBuilds = Pick<ErrorsSaid, "finished" | "finishedBefore">;
-const bothOf = ({ finished, finishedBefore }: FinishedBuilds) => ({ now: finished, before: finishedBefore });
 type Failures = Pick<LineRow, "failures" | "failures_before">;
 const failuresOf = (line: Failures) => ({ now: line.failures, before: line.failures_before ?? 0 });
 
 /** The share that a line has of the finished builds, against the one before: `3.1 % against 1.2 %`. */
-export const risenShares = (line: Failures, said: FinishedBuilds): string =>
-  sharesWords(failuresOf(line), bothOf(said));
+export const risenShares = (line: Failures, { finished }: Pick<ErrorsSaid, "finished">): string =>
+  sharesWords(failuresOf(line), finished);
 
 /** More of the builds failed with the line than in the period before, by more than chance, and in some projects. */
 export const isRising = (
   line: Failures & Pick<LineRow, "projects">,
-  { period: { before }, ...said }: FinishedBuilds & { readonly period: Pick<Period, "before"> },
+  { period: { before }, finished }: Pick<LinesFacts, "period" | "finished">,
 ): boolean =>
   before !== null &&
   line.failures_before !== null &&
   line.projects >= FEWEST_PROJECTS &&
-  changeOf(failuresOf(line), bothOf(said)) > 0;
+  changeOf(failuresOf(line), finished) > 0;
 
 function renderProjects(line: LineRow, { projects, choice, href, now }: LinesFacts): Markup | false {
   const hit = projects.filter(({ error_line_id }) => error_line_id === line.error_line_id);

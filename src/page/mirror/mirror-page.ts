@@ -70,13 +70,13 @@ const mirrorVerdict = part({
           ? {
               title: "The mirror was current",
               look: "flat",
-              mark: { kind: "flat", word: "Was current" },
+              mark: ["flat", "Was current"],
               sentence: currentWords(answers.lists, moment),
             }
           : {
               title: "✓ The mirror is current",
               look: "good",
-              mark: { kind: "good", word: "Current" },
+              mark: ["good", "Current"],
               sentence: currentWords(answers.lists, moment),
             }),
       evidence: html`${cautions}${notesOf(answers, now)}`,

@@ -71,7 +71,7 @@ const NEITHER = "So this page says neither that builds succeed nor that they fai
 const underWay = (isLate: boolean) =>
   isLate
     ? ({ look: "warn", tone: "idle" } as const)
-    : ({ look: "idle", mark: { kind: "run", word: "Under way" } } as const);
+    : ({ look: "idle", mark: ["run", "Under way"] } as const);
 
 /** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it, unless it fails. */
 function drawComputing(sync: SyncProgress | null, { failedAt }: Freshness, { now, renews }: Address): Draft {

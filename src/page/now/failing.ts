@@ -304,7 +304,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
     {
       part: "failing in part",
       isMainFailing: row.is_main === true,
-      name: html`${projectLink(row.project_slug)}<span class="target">${targetWords(newest.version_slug, newest.type)}</span>`,
+      name: html`${projectLink(row.project_slug)}${targetTag(newest)}`,
       told: html`<div class="told">${renderWhy(newest, besides)}
 <div class="meta">${newest.recovered_at === undefined && lastFailed(newest)}${
         maintainers !== undefined &&
@@ -318,7 +318,7 @@ function renderProject(fail: FailRow, now: Date): Markup {
 
 /** Says what is older and worse than the break that the row is about. */
 const renderWorst = (row: FailingProject, now: Date): Markup =>
-  html` <span class="besides">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row.version_slug, row.type)},
+  html` <span class="besides">older and worse: ${row.is_main === true && "main docs, "}${targetWords(row)},
   ${forLong(row.failing_since, now)}, ${buildLink(lastBuildOf(row))}</span>`;
 
 /** Of a past day nobody knows the last one. */

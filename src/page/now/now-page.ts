@@ -157,7 +157,7 @@ function withFigures(
   if (kind === "quiet")
     return {
       ...said,
-      mark: { kind: "alarm", word: "Builds stopped arriving" },
+      mark: ["alarm", "Builds stopped arriving"],
       acts: html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
         <a href="#checked">What was checked</a>
         <a href="#rules">When this is red</a>`,

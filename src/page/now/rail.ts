@@ -5,7 +5,7 @@ import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, ago, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
+import { age, ago, mark, momentMs, outcomeSign, span } from "../parts/marks.ts";
 import { renderRows } from "../parts/tables.ts";
 import {
   askForFixedCounts,
@@ -103,10 +103,9 @@ export const stuck = block({
       empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has ended."],
       body: renderRows(
         rows.map((row) => {
-          const { kind, word } = outcomeMark(row.outcome);
           const seen = ago(row.last_seen_at, now);
           return {
-            name: html`${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
+            name: html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}`,
             age: age(row.triggered_at, now),
             small: html`still ${row.state === null ? "without a state" : html`“${foreign(row.state, 24)}”`} when last seen${seen && html`, ${seen}`}`,
           };

@@ -290,7 +290,7 @@ export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
   };
 }
 
-export const RISING_MARK = { kind: "rises", word: "An error rises" } as const;
+export const RISING_MARK = ["rises", "An error rises"] as const;
 
 /** Links to all projects that it hit, and to the first of its builds. */
 export const risingLinks = (one: RisingLine, at: Date): readonly [projects: Markup, first: Markup] => [

@@ -4,7 +4,7 @@ import { type Empty, type PageFiles, renderNoRows } from "./block.ts";
 import type { PageMoment } from "./freshness.ts";
 import { foreign, html, type Markup, shorten, wordsOf } from "./html.ts";
 import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
-import { favicon, icon, type MarkKind, mark, SPRITE, type Tone, withoutAges } from "./marks.ts";
+import { favicon, icon, type Mark, mark, SPRITE, type Tone, withoutAges } from "./marks.ts";
 
 /** The request of a reader. */
 export interface Address {
@@ -149,14 +149,14 @@ ${above}${verdict && renderVerdict(verdict)}${main}
 
 /** The mark and the tone of each look: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
 const LOOKS = {
-  bad: { kind: "bad", word: "Something is broken", tone: "bad" },
-  some: { kind: "bad", word: "Something is broken", tone: "bad" },
-  good: { kind: "good", word: "Good", tone: "good" },
-  warn: { kind: "warn", word: "Look here", tone: "warn" },
-  known: { kind: "warn", word: "Something broke", tone: "warn" },
-  flat: { kind: "flat", word: "Nothing new", tone: "warn" },
-  idle: { kind: "idle", word: "Not known", tone: "idle" },
-} as const satisfies Record<string, { kind: MarkKind; word: string; tone: Tone }>;
+  bad: [["bad", "Something is broken"], "bad"],
+  some: [["bad", "Something is broken"], "bad"],
+  good: [["good", "Good"], "good"],
+  warn: [["warn", "Look here"], "warn"],
+  known: [["warn", "Something broke"], "warn"],
+  flat: [["flat", "Nothing new"], "warn"],
+  idle: [["idle", "Not known"], "idle"],
+} as const satisfies Record<string, readonly [Mark, Tone]>;
 
 export type VerdictLook = keyof typeof LOOKS;
 
@@ -168,7 +168,7 @@ export interface Verdict {
   /** The state that the icon of the window shows. @default that of the look */
   readonly tone?: Tone;
   /** @default that of the look */
-  readonly mark?: { readonly kind: MarkKind; readonly word: string };
+  readonly mark?: Mark;
   /** The way to this page: links above the sentence. @default nothing */
   readonly crumbs?: Markup;
   /** The heading of the page. */
@@ -195,15 +195,14 @@ export interface Figure {
 }
 
 /** The icon of the window, which says the verdict too. */
-export const toneOf = ({ look, tone = LOOKS[look].tone }: Pick<Verdict, "look" | "tone">): Tone => tone;
+export const toneOf = ({ look, tone = LOOKS[look][1] }: Pick<Verdict, "look" | "tone">): Tone => tone;
 
 /** The first thing on a page. */
 function renderVerdict(verdict: Verdict): Markup {
   const { look, crumbs, sentence, evidence, acts, figures } = verdict;
-  const { kind, word } = verdict.mark ?? LOOKS[look];
   const heading = html`<h1 id="v">${sentence}</h1>`;
   return html`<section class="verdict ${look}" aria-labelledby="v">
-${mark(kind, word, "big")}
+${mark(...(verdict.mark ?? LOOKS[look][0]), "big")}
 ${crumbs === undefined ? heading : html`<div><p class="crumbs">${crumbs}</p>${heading}</div>`}
 ${evidence && html`<p class="say">${evidence}</p>`}
 ${acts && html`<p class="acts">${acts}</p>`}

@@ -93,10 +93,16 @@ export const countWord = (count: number): string => NUMBERS[count] ?? grouped(co
 export const listsOf = (resources: readonly string[]): string =>
   `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
 
-/** A version and a format: `latest · html`. */
-export function targetWords(version: unknown, type: unknown): string {
-  const versionWords = version === "(unknown)" ? "version not known" : shorten(String(version), 40);
-  const typeWords = type === "(none)" ? "format not known" : shorten(String(type), 24);
+/** A version and a format, such as those of a row. */
+export interface Target {
+  readonly version_slug: string;
+  readonly type: string;
+}
+
+/** They in words: `latest · html`. */
+export function targetWords({ version_slug: version, type }: Target): string {
+  const versionWords = version === "(unknown)" ? "version not known" : shorten(version, 40);
+  const typeWords = type === "(none)" ? "format not known" : shorten(type, 24);
   return `${versionWords} · ${typeWords}`;
 }
 

@@ -2,17 +2,17 @@ import type { Context } from "hono";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { resolveSpan } from "../../report/time-bounds.ts";
-import { foreign, html, joined, type Markup, shorten, slugWords, targetWords } from "./html.ts";
+import { foreign, html, joined, type Markup, shorten, slugWords, type Target, targetWords } from "./html.ts";
 import { icon } from "./marks.ts";
 
-/**
- * The address of a project's page. A browser would read some slugs as a step up the path; those go into the
- * query.
- */
-export function projectHref(slug: string): string {
-  const segment = encodeURIComponent(slug.toWellFormed());
-  return /^\.{0,2}$/.test(slug) ? `/project?slug=${segment}` : `/project/${segment}`;
+/** A browser would read some names as a step up the path; those go into the query. */
+function hrefOf(path: string, key: string, name: string): string {
+  const segment = encodeURIComponent(name.toWellFormed());
+  return /^\.{0,2}$/.test(name) ? `${path}?${key}=${segment}` : `${path}/${segment}`;
 }
+
+/** The address of a project's page. */
+export const projectHref = (slug: string): string => hrefOf("/project", "slug", slug);
 
 /** The address of the feed of a project, or of all. */
 export function feedHref(slug?: string): string {
@@ -21,10 +21,7 @@ export function feedHref(slug?: string): string {
   return href.includes("?") ? withQuery("/feed.atom", { project: slug }) : `${href}/feed.atom`;
 }
 
-export function buildHref(id: string): string {
-  const segment = encodeURIComponent(id.toWellFormed());
-  return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;
-}
+export const buildHref = (id: string): string => hrefOf("/build", "id", id);
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -65,7 +62,11 @@ export function withQuery(path: string, query: Query): string {
 export function segmentAfter(prefix: string, url: string): string | null {
   const { pathname } = new URL(url);
   const segment = pathname.slice(prefix.length).replace(/\/$/, "");
-  if (!pathname.startsWith(prefix) || segment.includes("/")) return null;
+  return pathname.startsWith(prefix) && !segment.includes("/") ? decodeSegment(segment) : null;
+}
+
+/** Null if it cannot be decoded. */
+export function decodeSegment(segment: string): string | null {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -82,8 +83,7 @@ export const buildLink = (id: unknown): Markup =>
   html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
 
 /** The version and the format of a build, beside the name of its project. */
-export const targetTag = (row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup =>
-  html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
+export const targetTag = (target: Target): Markup => html`<span class="target">${targetWords(target)}</span>`;
 
 /**
  * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends

@@ -26,27 +26,27 @@ export function mark(kind: MarkKind, word: string, size: "small" | "big" = "smal
   return html`<span class="st ${kind}${big}">${icon(ICONS[kind])}<span class="unseen">${word}</span></span>`;
 }
 
-/** The mark of each outcome in `report.fact_builds`, and its word. */
-const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
-  succeeded: { kind: "good", word: "succeeded" },
-  failed: { kind: "bad", word: "failed" },
-  open: { kind: "run", word: "in progress" },
-  stuck: { kind: "stuck", word: "stuck" },
-  vanished: { kind: "idle", word: "vanished" },
-  cancelled: { kind: "flat", word: "cancelled" },
+/** A state and its word. */
+export type Mark = readonly [kind: MarkKind, word: string];
+
+/** The mark of each outcome in `report.fact_builds`. */
+const OUTCOMES: Readonly<Record<string, Mark>> = {
+  succeeded: ["good", "succeeded"],
+  failed: ["bad", "failed"],
+  open: ["run", "in progress"],
+  stuck: ["stuck", "stuck"],
+  vanished: ["idle", "vanished"],
+  cancelled: ["flat", "cancelled"],
 };
 
 /** The mark and the word of an outcome. One that is not known has a question mark and "state not known". */
-export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
+export function outcomeMark(outcome: unknown): Mark {
   const known = Object.hasOwn(OUTCOMES, String(outcome)) ? OUTCOMES[String(outcome)] : undefined;
-  return known ?? { kind: "idle", word: "state not known" };
+  return known ?? ["idle", "state not known"];
 }
 
 /** The same, drawn. */
-export function outcomeSign(outcome: unknown): Markup {
-  const { kind, word } = outcomeMark(outcome);
-  return mark(kind, word);
-}
+export const outcomeSign = (outcome: unknown): Markup => mark(...outcomeMark(outcome));
 
 const STROKES = {
   x: "M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6",

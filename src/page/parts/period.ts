@@ -60,15 +60,14 @@ export function resolvePeriod(
   { at }: PageMoment,
   takesToday = false,
 ): Period | null {
-  const { from, before } = readTimeBounds(choice, "day");
-  const known = dayOf(Date.parse(firstDay));
+  const known = dayNumber(firstDay);
   const today = dayOf(at.getTime());
   // A mirror that knows one day shows that.
   const usualLast = takesToday || today === known ? today : today - 1;
-  const since = from === null ? null : dayOf(Date.parse(from));
+  const since = choice.since === undefined ? null : dayNumber(choice.since);
   // So does a reader who asks for what is not over.
   const usual = since !== null && since > usualLast ? today : usualLast;
-  const last = before === null ? usual : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
+  const last = choice.until === undefined ? usual : Math.min(today, dayNumber(choice.until));
   const first = Math.max(known, since ?? last - USUAL_DAYS + 1);
   return first > last ? null : periodOf(first, last, known, usualLast);
 }

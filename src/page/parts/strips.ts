@@ -55,13 +55,13 @@ function stripWords(outcomes: readonly string[], of: string): string {
   const [succeeded, failed] = [count("succeeded"), count("failed")];
   const cancelled = count("cancelled");
   const open = outcomes.length - succeeded - failed - cancelled;
-  const newest = outcomes.at(-1);
-  if (newest === undefined) return `no builds of ${of}`;
+  if (outcomes.length === 0) return `no builds of ${of}`;
+  const [, newest] = outcomeMark(outcomes.at(-1));
   const others = [cancelled > 0 ? `, ${cancelled} cancelled` : "", open > 0 ? `, ${open} not finished` : ""];
   const ends = `${succeeded} succeeded, ${failed} failed${others.join("")}`;
   return outcomes.length === 1
-    ? `the only build of ${of}: ${outcomeMark(newest).word}`
-    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${outcomeMark(newest).word}`;
+    ? `the only build of ${of}: ${newest}`
+    : `the last ${outcomes.length} of ${of}: ${ends}; the newest: ${newest}`;
 }
 
 /** The outcomes of the last builds of something, the oldest first. */
@@ -95,7 +95,7 @@ export function linkStrip<B extends StripBuild>(
   const few = builds.length < 15 ? " few" : "";
   return html`<ol class="strip${few}">${builds.map((build) => {
     const { build_id: id, outcome, triggered_at, error_class } = build;
-    const { kind, word } = outcomeMark(outcome);
+    const [kind, word] = outcomeMark(outcome);
     const at = triggered_at === null ? "no date" : `${when(triggered_at, now)} UTC`;
     const why = error_class === null ? "" : `: ${kindLabel(error_class)}`;
     const text = shorten(`${id} ${word}, ${targetOf(build)}, ${at}${why}`, 200);
@@ -144,7 +144,7 @@ export function renderFail(row: Failing, facts: FailFacts, now: Date): Markup {
 ${isMainFailing ? mark("bad", "main docs failing") : mark("bad2", part)}
 <div class="name">${name}${isMain && html`<span class="tag strong">main docs</span>`}${tags}</div>
 ${told}
-${drawStrip(outcomes, targetWords(row.version_slug, row.type))}
+${drawStrip(outcomes, targetWords(row))}
 </li>
 `;
 }

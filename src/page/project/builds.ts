@@ -103,7 +103,7 @@ const isNarrowed = ({ version, type, reference }: Only): boolean =>
   version !== undefined || type !== undefined || reference !== undefined;
 
 function onlyWords({ version, type }: Only): string {
-  if (version !== undefined && type !== undefined) return targetWords(version, type);
+  if (version !== undefined && type !== undefined) return targetWords({ version_slug: version, type });
   return shorten(version ?? type ?? "version not known", 40);
 }
 
@@ -113,13 +113,14 @@ function renderChoices(
   chosen: number,
   all: number,
 ): Markup {
-  const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;
+  const { version_slug: version, type } = subject.main;
+  const isMain = only.version === version && only.type === type && only.reference === undefined;
   const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
     html`<a href="${href(query)}#builds"${isCurrent && CURRENT}>${label} <span>${grouped(count)}</span></a>`;
   const isOther = isNarrowed(only) && !isMain;
   return html`<div class="bar"><nav class="chips" aria-label="Which builds">
     ${link({}, !isNarrowed(only), "All versions", all)}
-    ${(main || isMain) && link({ version: subject.mainVersion, type: "html" }, isMain, "Main docs", main?.builds ?? 0)}
+    ${(main || isMain) && link({ version, type }, isMain, "Main docs", main?.builds ?? 0)}
     ${isOther && link(onlyQuery(only), true, onlyWords(only), chosen)}</nav></div>`;
 }
 
@@ -146,7 +147,7 @@ function renderStrip(
     left > 0 ? { href: to(page + 1), words: `The ${before}` } : [],
     page > 1 ? { href: to(page - 1), words: "The newer ones" } : [],
   ].flat();
-  return html`${linkStrip(builds, ({ version_slug, type }) => targetWords(version_slug, type), now)}
+  return html`${linkStrip(builds, targetWords, now)}
 <p class="strip-ends${builds.length < 15 && " few"}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span>
   <span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
 ${renderStripKey(builds)}
@@ -217,7 +218,7 @@ export const versions = block({
       { head: "State", cell: stateOf },
       {
         head: "Last 20 builds",
-        cell: (row) => drawStrip(strips(row), targetWords(row.version_slug, row.type)),
+        cell: (row) => drawStrip(strips(row), targetWords(row)),
       },
       { head: "Succeeded", cell: rateDot },
       {
@@ -250,7 +251,7 @@ function renderMore({ isAllSeries }: ProjectChoice, total: number, href: Project
 function nameOf(row: BuiltSeries, href: ProjectScope["href"]): Markup {
   const { version_slug: version, type, reference } = row;
   const tag = (words: string, kind = "") => html` <span class="tag${kind}">${words}</span>`;
-  const words = version === "" ? html`${slugWords("")} · ${foreign(type, 24)}` : targetWords(version, type);
+  const words = version === "" ? html`${slugWords("")} · ${foreign(type, 24)}` : targetWords(row);
   const own = href(onlyQuery({ version, type, reference: reference ?? undefined }));
   return html`<a href="${own}#builds">${words}</a>${row.is_main && tag("main docs", " strong")}${
     row.is_deleted ? tag("gone") : row.is_active === false && tag("not active")

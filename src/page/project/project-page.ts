@@ -34,7 +34,7 @@ export function projectPage({ name: slug, query }: Address): Drawing {
     const kept = twins.length > 1 ? { id } : {};
     return {
       ...moment,
-      subject: { id, slug, mainVersion: project.default_version || "latest" },
+      subject: { id, slug, main: { version_slug: project.default_version || "latest", type: "html" } },
       project,
       choice,
       kept,

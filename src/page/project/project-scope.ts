@@ -5,6 +5,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { PageMoment } from "../parts/freshness.ts";
+import type { Target } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Project } from "../parts/projects.ts";
 import type { Failing, StripRow } from "../parts/strips.ts";
@@ -38,8 +39,8 @@ export interface ProjectChoice {
 export interface Subject {
   readonly id: string;
   readonly slug: string;
-  /** The slug of its default version. */
-  readonly mainVersion: string;
+  /** The html of its default version. */
+  readonly main: Target;
 }
 
 /** The moment of the page, its project, and the choice of the reader. */
@@ -58,9 +59,9 @@ export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.trigger
 
 export const projectQuestion = questionsOf(
   import.meta.url,
-  ({ subject: { id, mainVersion }, at }: ProjectScope) => ({
+  ({ subject: { id, main }, at }: ProjectScope) => ({
     id,
-    main: mainVersion,
+    main: main.version_slug,
     at: at.toISOString(),
     today: at.toISOString().slice(0, 10),
     near: inline(KNOWN_WITHIN_S),

@@ -30,12 +30,12 @@ import {
 } from "./project-scope.ts";
 
 const BAD = { sign: "✗", look: "some" } as const;
-const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
-const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as const;
-const GOOD = { sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
+const FAILING = { ...BAD, mark: ["bad", "Failing"] } as const;
+const IN_PART = { ...BAD, mark: ["bad2", "Failing in part"] } as const;
+const GOOD = { sign: "✓", look: "good", mark: ["good", "Good"] } as const;
 /** Nobody has looked for long, or nobody will look again: a file. */
-const WAS_GOOD = { sign: "", look: "flat", mark: { kind: "flat", word: "Was good" } } as const;
-const UNKNOWN = { sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
+const WAS_GOOD = { sign: "", look: "flat", mark: ["flat", "Was good"] } as const;
+const UNKNOWN = { sign: "?", look: "idle", mark: ["idle", "Not known"] } as const;
 
 /** The main docs come first, then all else. Docs without a finished build are neither good nor bad. `rest` follows the project's slug. */
 function judgeProject({ failing: [first], main: [main], totals: [totals] }: Answers, scope: ProjectScope) {
@@ -141,7 +141,7 @@ function evidenceOf(
   { failing: [worst], main: [main] }: Answers,
   { project, subject, now }: ProjectScope,
 ): Markup | string {
-  const target = targetWords(subject.mainVersion, "html");
+  const target = targetWords(subject.main);
   if (project.is_deleted)
     return html`The mirror found it deleted on ${momentTag(project.deleted_at, now)} UTC. What follows is what it knew.`;
   if (worst !== undefined)
@@ -273,7 +273,7 @@ function renderSeries(row: FailingSeries, outcomes: readonly string[], now: Date
     row,
     {
       part: "failing",
-      name: html`<a href="${buildHref(row.last_failed_build_id)}">${targetWords(row.version_slug, row.type)}</a>`,
+      name: html`<a href="${buildHref(row.last_failed_build_id)}">${targetWords(row)}</a>`,
       tags: row.is_active === false && html`<span class="tag">not active</span>`,
       told: html`${renderWhy(row)}
 <div class="meta">${lastFailed(row, now)}${reference !== null && html`<span>named ${foreign(reference, 80)}</span>`}</div>`,

@@ -59,7 +59,7 @@ export const fixed = block({
           const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
           const failures = row.failures > 1 ? `, ${grouped(row.failures)} failures` : "";
           return {
-            name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row.version_slug, row.type)}</a>`,
+            name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row)}</a>`,
             age: age(row.recovered_at, now),
             small: `${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}`,
           };
@@ -108,7 +108,7 @@ export const facts = block({
       title: "Facts",
       body: renderFacts([
         ["Name", text("project_name")],
-        ["Main docs", targetWords(subject.mainVersion, "html")],
+        ["Main docs", targetWords(subject.main)],
         ["Made with", text("documentation_type")],
         ["Theme", text("theme")],
         ["Language", given("programming_language") !== "" && text("programming_language")],
@@ -138,7 +138,7 @@ export const days = block({
     return {
       title: `Main docs, ${MAIN_DAYS} days`,
       count: counted(main.finished, "finished build"),
-      note: html`${targetWords(subject.mainVersion, "html")}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
+      note: html`${targetWords(subject.main)}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
         line alone: no builds, dotted: not known.`,
       empty: main.days.every(({ row }) => row === undefined) && [
         "unknown",

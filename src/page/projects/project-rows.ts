@@ -160,7 +160,7 @@ function describe(
 /** The failing series in few words: it where it is one, else how many versions or formats. */
 function partWords({ failing: count, series }: ProjectListRow): string {
   const [first] = series;
-  if (count === 1 && first) return `${targetWords(first.version_slug, first.type)} fails`;
+  if (count === 1 && first) return `${targetWords(first)} fails`;
   const versions = new Set(series.map(({ version_id }) => version_id)).size;
   return `${counted(count, versions === count ? "version" : "format")} fail`;
 }

@@ -18,6 +18,7 @@ import { kindLabel } from "../parts/kinds.ts";
 import {
   buildHref,
   type Link,
+  meantLinks,
   nearestChoices,
   projectLink,
   type Query,
@@ -84,7 +85,7 @@ ${hits}`,
 /** How the projects of a maintainer stand, whatever is searched for among them. */
 function judgeMine(mine: Mine, count: Counts, scope: ProjectsScope): Verdict {
   const say = sayHowMany(count, scope);
-  const title = `Projects of ${shorten(mine.maintainer, 60)}`;
+  const title = `Projects${whoseWords(mine)}`;
   if (say === undefined) return { title, look: "idle", sentence: mineWords(mine) };
   const bad = (["main", "part", "unknown"] as const).flatMap((state) =>
     count("all", state) === 0 ? [] : `${grouped(count("all", state))} ${STATES[state].which}`,
@@ -131,8 +132,8 @@ const renderBuildHit = (
   now: Date,
 ): Markup => html`<section class="block hit" id="build" aria-labelledby="build-t">
 ${outcomeSign(build.outcome)} <h2 id="build-t"><a href="${buildHref(build.build_id)}">Build ${foreign(build.build_id, 24)}</a></h2>
-<p class="note">${outcomeMark(build.outcome).word}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
-  · ${targetWords(build.version_slug, build.type)} of ${projectLink(build.project_slug)} · ${ago(build.triggered_at, now) ?? "of no known date"}</p>
+<p class="note">${outcomeMark(build.outcome)[1]}${build.error_class !== null && `, ${kindLabel(build.error_class)}`}
+  · ${targetWords(build)} of ${projectLink(build.project_slug)} · ${ago(build.triggered_at, now) ?? "of no known date"}</p>
 </section>`;
 
 /** A person of the name that was searched for. */
@@ -203,7 +204,7 @@ function sayHowMany(
   { choice: { mine }, isNow, at, now, freshness }: ProjectsScope,
 ): readonly [sentence: string, meaning?: string] | undefined {
   const all = count("all");
-  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
+  const whose = whoseWords(mine);
   if (all === 0) return undefined;
   if (freshness.uncounted.includes("build"))
     return [
@@ -219,9 +220,11 @@ function sayHowMany(
   ];
 }
 
+const whoseWords = (mine: Mine | undefined): string =>
+  mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
+
 function titleOf({ q, state, mine }: ProjectsChoice): string {
-  const whose = mine === undefined ? "" : ` of ${shorten(mine.maintainer, 60)}`;
-  const words = `Projects${whose}${q === undefined ? "" : ` like “${shorten(q, 60)}”`}`;
+  const words = `Projects${whoseWords(mine)}${q === undefined ? "" : ` like “${shorten(q, 60)}”`}`;
   if (isState(state)) return `${words} ${STATES[state].which}`;
   if (state !== undefined) return `${words} that are “${shorten(state, 40)}”`;
   return q === undefined && mine === undefined ? "All projects" : words;
@@ -305,7 +308,11 @@ function waysOut(choice: ProjectsChoice, count: Counts): Link[] {
     state === undefined || known ? [] : nearestChoices(state, STATE_NAMES, (name) => STATES[name].label);
   const ofState = known && count("all", known);
   return [
-    nearest.map((name) => ({ href: to({ q, state: name }), words: `Did you mean ${STATES[name].label}?` })),
+    meantLinks(
+      nearest,
+      (name) => to({ q, state: name }),
+      (name) => STATES[name].label,
+    ),
     // Without the search there is this.
     q === undefined
       ? []

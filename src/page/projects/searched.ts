@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { ask, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/answers.ts";
+import { decodeSegment } from "../parts/links.ts";
 
 const project = relation("dim_projects");
 
@@ -16,7 +17,10 @@ export function readSearched(text: string): { text: string; projectId?: string; 
   const address = addressOf(text);
   if (!URL.canParse(address)) return { text };
   const { pathname, searchParams, hostname } = new URL(address);
-  const parts = pathname.split("/").filter(Boolean).map(decoded);
+  const parts = pathname
+    .split("/")
+    .filter(Boolean)
+    .map((part) => decodeSegment(part) ?? part);
   const after = (...names: string[]) => {
     const place = parts.findIndex((part) => names.includes(part));
     return place === -1 ? [] : parts.slice(place + 1);
@@ -50,12 +54,4 @@ export async function findSearched(tx: TransactionSql, searched: string): Promis
     slug: ask`select ${project.project_slug} from ${project} where ${isMeant} limit 1`,
   });
   return String(slug[0]?.project_slug ?? text);
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

@@ -23,7 +23,7 @@ import {
   shareWords,
 } from "../parts/changes.ts";
 import type { Verdict } from "../parts/document.ts";
-import { html, type Markup, shorten } from "../parts/html.ts";
+import { html, type Markup, sentences, shorten } from "../parts/html.ts";
 import { type Kind, kindLabel, kindsOf } from "../parts/kinds.ts";
 import { daysName, endOfBefore, lengthWords, partWords } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
@@ -40,7 +40,8 @@ export const trendsVerdict = part({
     incidents: askForTrouble(scope),
   }),
   draw({ days, kinds, late, incidents: [incident] }, scope): Verdict {
-    const { period, type, now, at, service } = scope;
+    const { period, type, now, at } = scope;
+    const { service } = scope.freshness;
     const whole = outcomesOf(days, period) ?? NO_BUILDS;
     const before = outcomesOf(days, period.before);
     const of = type === undefined ? "" : `${shorten(type, 24)} `;
@@ -58,20 +59,20 @@ export const trendsVerdict = part({
     const title = `${named}: ${rate}${of && ` of the ${of}builds`} succeeded`;
     const start = `${rate} of the ${of}builds of ${there} succeeded`;
     const events = [
-      ...worstWords(outcomesBySpan(days, period), whole, now),
-      ...troubleWords(countIn(incident, "hours")),
+      worstWords(outcomesBySpan(days, period), whole, now),
+      troubleWords(countIn(incident, "hours")),
     ];
     const difference = before && differenceOf(whole, before);
     if (before === null || difference === null)
       return {
         title,
         look: "idle",
-        mark: { kind: "flat", word: "Nothing to compare it with" },
+        mark: ["flat", "Nothing to compare it with"],
         sentence: `${start}: ${grouped(whole.succeeded)} of ${grouped(whole.finished)}.`,
-        evidence: [
+        evidence: sentences(
           "The mirror does not know builds of all of the days before, so this says nothing about better or worse.",
           ...events,
-        ].join(" "),
+        ),
       };
     const { by, low, high, isChance } = difference;
     const { sign, than, ...look } = isChance ? SAME : by > 0 ? BETTER : WORSE;
@@ -81,33 +82,31 @@ export const trendsVerdict = part({
       ...look,
       title: `${sign}${title}, ${isChance ? "as" : than} ${then}`,
       sentence: `${start}, ${than} ${then} (${shareWords(before)}).`,
-      evidence: [
+      evidence: sentences(
         `${points(by)} points, ${isChance ? `${range} if chance is allowed for` : `surely ${range}: more than chance`}.`,
         changeWords(kindsOf(kinds, period, late), finishedOf(days, period), isChance),
         ...events,
-        partWords(period, at, now) ?? [],
-      ]
-        .flat()
-        .join(" "),
+        partWords(period, at, now),
+      ),
     };
   },
 });
 
 const SAME = {
   look: "idle",
-  mark: { kind: "flat", word: "No change" },
+  mark: ["flat", "No change"],
   sign: "",
   than: "about as many as",
 } as const;
 const BETTER = {
   look: "good",
-  mark: { kind: "good", word: "Better" },
+  mark: ["good", "Better"],
   sign: "↑ ",
   than: "more than",
 } as const;
 const WORSE = {
   look: "some",
-  mark: { kind: "bad2", word: "Worse" },
+  mark: ["bad2", "Worse"],
   sign: "↓ ",
   than: "fewer than",
 } as const;
@@ -123,21 +122,21 @@ function changeWords(kinds: readonly Kind[], finished: BothPeriods, isChance: bo
 }
 
 /** The worst day or span, where it is worse than chance allows. */
-function worstWords(spans: readonly SpanOutcomes[], whole: Outcomes, now: Date): string[] {
+function worstWords(spans: readonly SpanOutcomes[], whole: Outcomes, now: Date): string | null {
   const [worst] = spans
     .flatMap(({ outcomes, ...span }) =>
       outcomes === null || span.isBefore ? [] : [{ ...span, ...outcomes }],
     )
     .filter((one) => one.finished > 0 && isSurelyLower(one, whole))
     .toSorted((a, b) => a.succeeded / a.finished - b.succeeded / b.finished);
-  if (worst === undefined) return [];
+  if (worst === undefined) return null;
   const days = `The worst ${worst.days === 1 ? "day was" : "days were"} ${daysName(worst, now)}`;
-  return [`${days}: ${grouped(worst.failed)} of ${counted(worst.finished, "build")} failed.`];
+  return `${days}: ${grouped(worst.failed)} of ${counted(worst.finished, "build")} failed.`;
 }
 
 /** Hours in which far more projects failed than usual. */
-const troubleWords = (hours: number): string[] =>
-  hours === 0 ? [] : [`${counted(hours, "hour")} had trouble of the platform.`];
+const troubleWords = (hours: number): string | false =>
+  hours > 0 && `${counted(hours, "hour")} had trouble of the platform.`;
 
 /** The number of breaks; of one format it is not known which had worked before. */
 export const brokenWords = (type: string | undefined): string =>

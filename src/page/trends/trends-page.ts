@@ -70,10 +70,9 @@ export function trendsPage({ query }: Address): Drawing {
 }
 
 /** One format has no more days than it can be asked for. */
-function scopeOf(choice: TrendsChoice, chosen: Period, { now, at, freshness }: PageMoment): TrendsScope {
+function scopeOf(choice: TrendsChoice, chosen: Period, moment: PageMoment): TrendsScope {
   const period = choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
-  const { service } = freshness;
-  return { choice, type: choice.type, period, now, at, service };
+  return { ...moment, choice, type: choice.type, period };
 }
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {

@@ -3,6 +3,7 @@ import { ask, inline } from "../../report/ask.ts";
 import { type Asks, piece, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
 import type { OutcomesRow } from "../parts/changes.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
@@ -11,16 +12,11 @@ export interface TrendsChoice extends PeriodChoice {
 }
 
 /** The subject of all blocks of trends. */
-export interface TrendsScope {
+export interface TrendsScope extends PageMoment {
   readonly choice: TrendsChoice;
   /** Those that are chosen. */
   readonly type: string | undefined;
   readonly period: Period;
-  readonly now: Date;
-  /** The last look at the builds. */
-  readonly at: Date;
-  /** The host of the service, or `demo`; null where it is not known. */
-  readonly service: string | null;
 }
 
 /** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */

@@ -86,8 +86,10 @@ describe("words of people", () => {
     expect(kindLabel("vcs")).toBe("Source not reachable");
     expect(kindLabel("our own class")).toBe("our own class");
     expect(kindLabel("constructor")).toBe("constructor");
-    expect(targetWords("latest", "html")).toBe("latest · html");
-    expect(targetWords("(unknown)", "(none)")).toBe("version not known · format not known");
+    expect(targetWords({ version_slug: "latest", type: "html" })).toBe("latest · html");
+    expect(targetWords({ version_slug: "(unknown)", type: "(none)" })).toBe(
+      "version not known · format not known",
+    );
     expect([counted(1, "project"), counted(1200, "project")]).toEqual(["1 project", "1,200 projects"]);
     expect([0.999, 0.001, 1].map(wholePercent)).toEqual(["99\u00a0%", "1\u00a0%", "100\u00a0%"]);
   });
