@@ -7,9 +7,7 @@ import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block
 import {
   askForRising,
   changeOf,
-  RISING_MARK,
   type RisingLine,
-  risingLinks,
   sayingOf,
   sayRising,
   sharesWords,
@@ -187,7 +185,7 @@ const errorsVerdict = part({
 function judgeRising(
   [first, ...others]: readonly RisingLine[],
   { failed }: ErrorsSaid,
-  { period, now, at, isNow }: ErrorsScope,
+  scope: ErrorsScope,
 ): Verdict | null {
   if (first === undefined) return null;
   const [second] = others;
@@ -195,16 +193,17 @@ function judgeRising(
     second === undefined
       ? ""
       : `; ${counted(others.length, "other line")} too: “${sayingOf(second.error_line)}” in ${counted(second.projects, "project")}`;
-  const [projects, firstBuild] = risingLinks(first, at);
-  const said = sayRising(first, now, isNow);
+  const {
+    links: [projects, firstBuild],
+    ...said
+  } = sayRising(first, scope);
   return {
     ...said,
     look: "some",
-    mark: RISING_MARK,
     evidence: `${said.evidence}${more}.`,
     acts: html`${firstBuild}
       ${projects}
-      <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,
+      <a href="#lines">All that failed on ${daysName(scope.period, scope.now)}: ${counted(failed, "build")}</a>`,
   };
 }
 

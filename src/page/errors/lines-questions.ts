@@ -173,56 +173,18 @@ export interface PrintDay {
   readonly failures: number;
 }
 
-const KIND_DAYS = question<PrintDay>("kinds_by_day", import.meta.url);
-
-/** The failures of each of the kinds by day. */
-export const askForPrintDays = ({ start, last }: Period, prints: readonly string[]): Asks<PrintDay> =>
-  KIND_DAYS({ isShown: within(daily.day, start, last), isKind: isOneOf(daily.error_fingerprint, prints) });
-
 export interface LineDay {
   readonly error_line_id: string;
   readonly day: string;
   readonly failures: number;
 }
 
-const LINE_DAYS = question<LineDay>("lines_by_day", import.meta.url);
-
-/** The failures of each of the lines by day. */
-export const askForLineDays = (
-  { start, last }: Period,
-  prints: readonly string[],
-  ids: readonly string[],
-): Asks<LineDay> =>
-  LINE_DAYS({
-    isShown: within(build.triggered_on, start, last),
-    isKind: isOneOf(build.error_fingerprint, prints),
-    isLine: isOneOf(build.error_line_id, ids),
-  });
-
-export interface RestRow {
+interface RestRow {
   readonly error_fingerprint: string;
   readonly projects: number;
 }
 
-const REST_PROJECTS = question<RestRow>("projects_of_other_lines", import.meta.url);
-
-/** The number of projects that the lines of each kind hit that are not shown. */
-export const askForRestProjects = (
-  { first, last }: Period,
-  choice: ErrorsChoice,
-  prints: readonly string[],
-  ids: readonly string[],
-): Asks<RestRow> =>
-  REST_PROJECTS({
-    isShown: all(
-      within(build.triggered_on, first, last),
-      ...chosen({ ...choice, line: undefined, print: undefined }, build),
-    ),
-    isKind: isOneOf(build.error_fingerprint, prints),
-    isLine: isOneOf(build.error_line_id, ids),
-  });
-
-export interface LineProject {
+interface LineProject {
   readonly error_line_id: string;
   readonly project_slug: string;
   readonly version_slug: string;
@@ -232,16 +194,30 @@ export interface LineProject {
   readonly triggered_at: string;
 }
 
+const KIND_DAYS = question<PrintDay>("kinds_by_day", import.meta.url);
+const LINE_DAYS = question<LineDay>("lines_by_day", import.meta.url);
+const REST_PROJECTS = question<RestRow>("projects_of_other_lines", import.meta.url);
 const LINE_PROJECTS = question<LineProject>("projects_of_lines", import.meta.url);
 
-/** The projects that each of the lines hit in the period, the latest first. */
-export const askForLineProjects = (
-  { first, last }: Period,
-  choice: ErrorsChoice,
-  ids: readonly string[],
-): Asks<LineProject> =>
-  LINE_PROJECTS({
-    isShown: within(build.triggered_on, first, last),
-    isLine: isOneOf(build.error_line_id, ids),
-    most: inline(projectsOf(choice)),
-  });
+/**
+ * What is shown of listed lines: the failures of each and of its kind by day; the projects that each hit in the period, the latest first, and
+ * how many the other lines of its kind hit. Of all time nobody counts projects.
+ */
+export function askForShown({ period, choice }: ErrorsScope, listed: readonly LineRow[]) {
+  const { start, first, last } = period;
+  const prints = new Set(listed.map(({ error_fingerprint }) => error_fingerprint));
+  const isKind = isOneOf(build.error_fingerprint, [...prints]);
+  const isLine = isOneOf(
+    build.error_line_id,
+    listed.map(({ error_line_id }) => error_line_id),
+  );
+  const isAll = isAllTime(period);
+  const isShown = within(build.triggered_on, first, last);
+  const isChosen = chosen({ ...choice, line: undefined, print: undefined }, build);
+  return {
+    printDays: KIND_DAYS({ isShown: within(daily.day, start, last), isKind }),
+    lineDays: LINE_DAYS({ isShown: within(build.triggered_on, start, last), isKind, isLine }),
+    projects: isAll ? null : LINE_PROJECTS({ isShown, isLine, most: inline(projectsOf(choice)) }),
+    restProjects: isAll ? null : REST_PROJECTS({ isShown: all(isShown, ...isChosen), isKind, isLine }),
+  };
+}

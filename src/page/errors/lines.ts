@@ -1,5 +1,5 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
-import { askEach, groupBy, sumIn } from "../parts/answers.ts";
+import { askEach, type Found, groupBy, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import {
   askForRising,
@@ -12,15 +12,12 @@ import {
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
-import { buildLink, CURRENT, projectLink, renderPager, targetTag } from "../parts/links.ts";
+import { buildLink, projectLink, renderChips, renderPager, targetTag } from "../parts/links.ts";
 import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
-  askForLineDays,
-  askForLineProjects,
   askForLines,
-  askForPrintDays,
-  askForRestProjects,
+  askForShown,
   ERRORS_PATH,
   type ErrorsChoice,
   type ErrorsHref,
@@ -29,23 +26,15 @@ import {
   isAllTime,
   keptQuery,
   type LineDay,
-  type LineProject,
   type LineRow,
   PRINT_SORTS,
   PRINTS_PER_PAGE,
   type PrintDay,
   projectsOf,
-  type RestRow,
 } from "./lines-questions.ts";
 
 /** The lines that are shown, with the days of each and of their kinds, and the projects that they hit. */
-interface LinesFacts extends ErrorsScope, ErrorsSaid {
-  readonly rows: readonly LineRow[];
-  readonly printDays: readonly PrintDay[];
-  readonly lineDays: readonly LineDay[];
-  readonly projects: readonly LineProject[];
-  readonly restProjects: readonly RestRow[];
-}
+interface LinesFacts extends ErrorsScope, ErrorsSaid, Found<ReturnType<typeof askForShown>> {}
 
 /** Kinds of error by what their lines share, and below each its lines with most builds. */
 export const lines = block({
@@ -61,16 +50,8 @@ export const lines = block({
   asks: ({ period, at, choice }: ErrorsScope) => ({ rows: askForLines(period, at, choice) }),
   async draw({ rows }, scope, said: ErrorsSaid, tx) {
     const { choice, period, now } = scope;
-    const prints = [...new Set(rows.map(({ error_fingerprint }) => error_fingerprint))];
-    const ids = rows.map(({ error_line_id }) => error_line_id);
     const isAll = isAllTime(period);
-    const found = await askEach(tx, {
-      printDays: askForPrintDays(period, prints),
-      lineDays: askForLineDays(period, prints, ids),
-      projects: isAll ? null : askForLineProjects(period, choice, ids),
-      restProjects: isAll ? null : askForRestProjects(period, choice, prints, ids),
-    });
-    const facts: LinesFacts = { ...scope, ...said, rows, ...found };
+    const facts: LinesFacts = { ...scope, ...said, ...(await askEach(tx, askForShown(scope, rows))) };
     const total = rows[0]?.kinds ?? 0;
     const isWhole = choice.kind === undefined && isUnfocused(choice);
     const builds = isWhole && !isAll ? `, ${counted(said.failed, "build")}` : "";
@@ -116,11 +97,12 @@ const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-h
 /** The orders of the list. */
 export function renderSorts({ sort }: ErrorsChoice, period: Period, href: ErrorsHref): Markup {
   const isAll = isAllTime(period);
-  const shown = Object.entries(PRINT_SORTS).filter(([by]) => !(isAll && by === "rise"));
-  const chosen = isAll && sort === "rise" ? "projects" : sort;
-  return html`<nav class="chips" aria-label="Which first">${shown.map(
-    ([by, { head }]) => html`<a href="${href({ sort: by })}"${by === chosen && CURRENT}>${head}</a>`,
-  )}</nav>`;
+  const chips = Object.entries(PRINT_SORTS)
+    .filter(([by]) => !(isAll && by === "rise"))
+    .map(([by, { head }]) => [by, head] as const);
+  return renderChips("Which first", chips, isAll && sort === "rise" ? "projects" : sort, (sort) =>
+    href({ sort }),
+  );
 }
 
 function renderLegend({ before, days }: Period): Markup {

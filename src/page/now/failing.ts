@@ -68,13 +68,15 @@ export const failing = block({
     const total = show === undefined ? sums.projects : sums[show];
     const all = sumIn(kinds, "projects");
     const fails = await findFailRows(tx, rows, scope);
-    const chips = [
-      { label: "All", value: undefined, count: sums.projects },
-      ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
-    ];
+    const chips = (Object.keys(SHOWN) as Shown[]).map((one) => [one, SHOWN[one].label, sums[one]] as const);
     const isChosen = show !== undefined || why !== undefined;
     // A reader who has not chosen sees what fails first, also on a phone.
-    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
+    const bar = html`<div class="bar${!isChosen && " last"}">${renderChips<Shown | undefined>(
+      "Which of them",
+      [[undefined, "All", sums.projects], ...chips],
+      show,
+      (show) => withQuery(PATH, { ...kept, show }),
+    )}
 ${renderWhyForm(why, kinds, kept)}</div>`;
     return {
       title: `Failing ${of.moment}`,

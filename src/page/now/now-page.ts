@@ -2,15 +2,7 @@ import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
-import {
-  type Count,
-  differenceOf,
-  RISING_MARK,
-  rateOf,
-  renderPoints,
-  risingLinks,
-  shareWords,
-} from "../parts/changes.ts";
+import { countOf, differenceOf, rateOf, renderPoints, shareWords } from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
@@ -20,9 +12,9 @@ import {
   type Verdict,
 } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { foreign, html, type Markup, wholePercent } from "../parts/html.ts";
+import { html, type Markup, wholePercent } from "../parts/html.ts";
 import { assertKindKnown } from "../parts/kinds.ts";
-import { buildHref, readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
+import { readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
 import { clockWords, dayWords, mark, when } from "../parts/marks.ts";
 import { findDay, findDayMoment, readDayChoice, renderDays } from "../parts/period.ts";
 import { findMine } from "../parts/projects.ts";
@@ -41,7 +33,7 @@ import {
 } from "./now-scope.ts";
 import { fixed, stuck, why } from "./rail.ts";
 import { longSpan, rangeWords, usualOf } from "./usual.ts";
-import { judge, type NowSaid, type NowVerdict, type NowVerdictFacts, readVerdictFacts } from "./verdict.ts";
+import { judge, type NowSaid, type NowVerdictFacts, readVerdictFacts } from "./verdict.ts";
 
 const NOW: BlockPage<NowScope, NowSaid> = {
   name: "now",
@@ -128,58 +120,25 @@ const nowVerdict = part({
   asks: askForVerdict,
   draw(answers, scope: NowScope): NowSaid {
     const facts = readVerdictFacts(answers, scope);
-    const judged = judge(facts);
+    const { kind, ...judged } = judge(facts);
     const { arrivals, now } = facts;
-    const isQuiet = judged.kind === "quiet";
+    const isQuiet = kind === "quiet";
     const last = () => spanUntil(new Date(arrivals.lastBuildAt), when(arrivals.lastBuildAt, now), now);
     return {
-      verdict: withFigures(judged, facts, answers),
+      verdict: { ...judged, figures: isQuiet ? quietFigures(facts, answers) : figuresOf(facts, answers) },
       facts,
-      isSilent: isQuiet || judged.kind === "few",
+      isSilent: isQuiet || kind === "few",
       isQuiet,
       of: isQuiet ? last() : spanOf(scope),
     };
   },
 });
 
-/** The verdict with its links, and the figures of the page. */
-function withFigures(
-  { kind, title, look, sentence, evidence }: NowVerdict,
-  facts: NowVerdictFacts,
-  answers: NowAnswers,
-): Verdict {
-  const {
-    rising: [risen],
-    arrivals,
-    at,
-  } = facts;
-  const said = { title, look, sentence, evidence };
-  if (kind === "quiet")
-    return {
-      ...said,
-      mark: ["alarm", "Builds stopped arriving"],
-      acts: html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
-        <a href="#checked">What was checked</a>
-        <a href="#rules">When this is red</a>`,
-      figures: quietFigures(facts, answers),
-    };
-  const figures = figuresOf(facts, answers);
-  if (kind !== "rising" || risen === undefined) return { ...said, figures };
-  return {
-    ...said,
-    mark: RISING_MARK,
-    acts: html`${risingLinks(risen, at)}
-      <a href="/errors">All that rises</a>`,
-    figures,
-  };
-}
-
 function figuresOf(
-  { failing, projects, broke, now, at, isNow, day, usualDays }: NowVerdictFacts,
+  { failing, projects, broke, now, at, isNow, day, usualDays, lately: last }: NowVerdictFacts,
   answers: NowAnswers,
 ): Figure[] {
-  const last = sumUp(answers.rates.filter(({ is_last_day }) => is_last_day));
-  const week = sumUp(answers.rates.filter(({ is_last_day }) => !is_last_day));
+  const week = countOf(answers.rates.filter(({ is_last_day }) => !is_last_day));
   const difference = differenceOf(last, week);
   const [[open], [fixed]] = [answers.openCounts, answers.fixedCounts];
   const span = day?.name ?? (isNow ? "last 24 hours" : "those 24 hours");
@@ -225,11 +184,6 @@ function figuresOf(
   ];
 }
 
-const sumUp = (rows: readonly Count[]): Count => ({
-  succeeded: sumIn(rows, "succeeded"),
-  finished: sumIn(rows, "finished"),
-});
-
 const amount = (count: number, noun: string) => ({
   value: grouped(count),
   unit: count === 1 ? noun : `${noun}s`,
@@ -244,7 +198,7 @@ const SPARK_DAYS = 30;
  * surely lower than the others. Nothing with fewer than three days.
  */
 function drawSpark(days: readonly RateDay[], now: Date): Markup | null {
-  const usual = rateOf(sumUp(days))?.share ?? null;
+  const usual = rateOf(countOf(days))?.share ?? null;
   const known = days.flatMap(({ day, success_rate: rate, ...count }, place) =>
     rate === null ? [] : { day: dayWords(day, now), rate, count, place },
   );
@@ -257,7 +211,7 @@ function drawSpark(days: readonly RateDay[], now: Date): Markup | null {
   const y = (rate: number) => scale(rate).toFixed(1);
   const lowestWords = `${wholePercent(lowest.rate)} on ${lowest.day}`;
   const told = `Success rate by day, ${first.day} to ${last.day}: from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}, lowest ${lowestWords}`;
-  const rest = differenceOf(lowest.count, sumUp(days.filter((_, place) => place !== lowest.place)));
+  const rest = differenceOf(lowest.count, countOf(days.filter((_, place) => place !== lowest.place)));
   const isLow = rest !== null && !rest.isChance && rest.by < 0;
   const isLate = lowest.place > days.length * 0.6;
   return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">

@@ -2,7 +2,8 @@
 import { counted, grouped } from "../../base/text.ts";
 import { type Count, differenceOf, shareWords } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
-import { html, wholePercent } from "../parts/html.ts";
+import { foreign, html, wholePercent } from "../parts/html.ts";
+import { buildHref } from "../parts/links.ts";
 import { ago, clockWords, DAY_MS, HOUR_MS, MINUTE_MS, momentMs, span, when } from "../parts/marks.ts";
 import { type ArrivalsRow, type FailingBefore, STEP_DAYS } from "./now-scope.ts";
 
@@ -69,6 +70,10 @@ export function judgeQuiet(silence: Silence) {
     sentence: `${noBuild(silence)}. ${usuallyWords(silence)}`,
     evidence: html`${arrivalRange(arrivals)} The mirror looked ${ago(arrivals.lookedAt, now)}, and the service
       answered with no newer build: they stopped there, not here.`,
+    mark: ["alarm", "Builds stopped arriving"] as const,
+    acts: html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
+      <a href="#checked">What was checked</a>
+      <a href="#rules">When this is red</a>`,
   };
 }
 

@@ -1,7 +1,7 @@
 /** The verdict of now: one sentence about the builds, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
-import { type RisingLine, sayRising } from "../parts/changes.ts";
+import { countOf, type RisingLine, sayRising } from "../parts/changes.ts";
 import type { Verdict, VerdictLook } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { html, joined, type Markup, sentences, shorten, wholePercent } from "../parts/html.ts";
@@ -77,7 +77,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
   const [totals] = answers.totals;
   const [newest] = answers.newest;
   const broke = countIn(brokeOn(0), "broke");
-  const lately = answers.rates.find(({ is_last_day }) => is_last_day);
+  const lately = countOf(answers.rates.filter(({ is_last_day }) => is_last_day));
   // The day of the moment is a part of the 24 hours.
   const usually = answers.days
     .filter(({ finished }) => countIn({ finished }, "finished") > 0)
@@ -103,13 +103,13 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     ),
     newest: newest?.newest_failing_since ? newest : undefined,
     before: answers.before[0],
-    lately: { succeeded: countIn(lately, "succeeded"), finished: countIn(lately, "finished") },
+    lately,
     usuallyDays: usually.length,
-    usually: { succeeded: sumIn(usually, "succeeded"), finished: sumIn(usually, "finished") },
+    usually: countOf(usually),
     failing: sumIn(answers.failing, "projects"),
     projects: countIn(totals, "projects"),
     finished: countIn(totals, "finished"),
-    finishedLately: countIn(lately, "finished"),
+    finishedLately: lately.finished,
     rising: answers.rising,
     arrivals: readArrivals(answers.arrivals[0]),
     kinds: answers.kinds,
@@ -123,12 +123,10 @@ function knownDays(firstDay: string | null | undefined, at: Date): number {
   return Math.min(MOST_DAYS, Math.max(0, Math.floor((at.getTime() - since) / DAY_MS) - 1));
 }
 
-interface Said {
-  /** For the title of the window. */
-  readonly title: string;
-  readonly sentence: Markup | string;
+/** A verdict without its look. */
+type Said = Pick<Verdict, "title" | "mark" | "sentence" | "acts"> & {
   readonly evidence: Markup | string;
-}
+};
 
 type Judge = (facts: NowVerdictFacts) => Said | null;
 
@@ -150,7 +148,7 @@ const VERDICTS = {
   failing: [judgeFailing, "flat"],
 } as const satisfies Record<string, readonly [Judge, VerdictLook]>;
 
-export interface NowVerdict extends Said {
+interface NowVerdict extends Said {
   readonly kind: keyof typeof VERDICTS | "none";
   readonly look: VerdictLook;
 }
@@ -364,12 +362,16 @@ function platformWords(facts: NowVerdictFacts): string {
 }
 
 /** One error line rose today in many projects: the cause of most of what broke. */
-function judgeRising({ rising: [first, ...others], broke, now, isNow, span }: NowVerdictFacts): Said | null {
+function judgeRising(facts: NowVerdictFacts): Said | null {
+  const { broke, span } = facts;
+  const [first, ...others] = facts.rising;
   if (first === undefined) return null;
-  const said = sayRising(first, now, isNow);
+  const { links, ...said } = sayRising(first, facts);
   const more = others.length === 0 ? "" : `; ${counted(others.length, "other line")} too`;
   return {
     ...said,
     evidence: `${said.evidence}${more}. ${counted(broke, "project")} broke ${span}, of whatever error.`,
+    acts: html`${links}
+      <a href="/errors">All that rises</a>`,
   };
 }

@@ -4,6 +4,7 @@ import { inline } from "../../report/ask.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { type Asks, question, sumIn } from "./answers.ts";
 import { type Span, spansOf } from "./charts.ts";
+import type { PageMoment } from "./freshness.ts";
 import { foreign, html, type Markup, percent, shorten, wholePercent } from "./html.ts";
 import { buildHref, withQuery } from "./links.ts";
 import { icon, when } from "./marks.ts";
@@ -14,6 +15,12 @@ export interface Count {
   readonly succeeded: number | null;
   readonly finished: number | null;
 }
+
+/** The count of some rows. */
+export const countOf = (rows: readonly Count[]) => ({
+  succeeded: sumIn(rows, "succeeded"),
+  finished: sumIn(rows, "finished"),
+});
 
 /** A share of 0 to 1 within its 95 % interval. */
 interface Rate {
@@ -272,31 +279,29 @@ export function risenWords(one: RisingLine): string {
 
 /**
  * The verdict of a line that rises, as each page has it: `“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.` One that came before
- * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end.
+ * rises, or rose where that is not of now. `evidence` has nothing of other lines, and no end. The links are to all projects that it hit, and to
+ * the first of its builds.
  */
-export function sayRising(one: RisingLine, now: Date, isNow: boolean) {
+export function sayRising(one: RisingLine, { now, at, isNow }: Pick<PageMoment, "now" | "at" | "isNow">) {
   const isFirst = one.failures_before === 0;
   const [saying, since] = [`“${sayingOf(one.error_line)}”`, when(one.since, now)];
-  const hit = `hit ${counted(one.projects, "project")}`;
+  const projects = counted(one.projects, "project");
   const builds = `The same line in ${counted(one.failures, "build")}`;
   return {
-    title: `↑ ${sayingOf(one.error_line, 40)} ${hit}`,
+    title: `↑ ${sayingOf(one.error_line, 40)} hit ${projects}`,
+    mark: ["rises", "An error rises"] as const,
     sentence: isFirst
-      ? `${saying} began at ${since} and ${hit}.`
-      : `${saying} ${isNow ? "rises" : "rose"}: it ${hit} since ${since}.`,
+      ? `${saying} began at ${since} and hit ${projects}.`
+      : `${saying} ${isNow ? "rises" : "rose"}: it hit ${projects} since ${since}.`,
     evidence: isFirst
       ? `${builds}, and in none of the 28 days before`
       : `${builds} of 24 hours: ${risenWords(one)}`,
+    links: [
+      html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${projects}</a>`,
+      html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
+    ] as const,
   };
 }
-
-export const RISING_MARK = ["rises", "An error rises"] as const;
-
-/** Links to all projects that it hit, and to the first of its builds. */
-export const risingLinks = (one: RisingLine, at: Date): readonly [projects: Markup, first: Markup] => [
-  html`<a href="${linesHref({ line: one.error_line_id }, at)}">The ${counted(one.projects, "project")}</a>`,
-  html`<a href="${buildHref(one.first_build_id)}">The first of them, build ${foreign(one.first_build_id, 24)}</a>`,
-];
 
 /** The page of one error line, or of one kind, in the days up to `at`, its day included. */
 export function linesHref(of: { line: string } | { print: string }, at: Date, days = 14): string {

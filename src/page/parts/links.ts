@@ -147,37 +147,25 @@ export function readOneOf<Name extends string>(
   return (Object.keys(choices) as Name[]).find((one) => one === query.get(name));
 }
 
-export interface Chip {
-  readonly label: string;
-  /** The value that it gives to the parameter; undefined for no filter. */
-  readonly value: string | undefined;
-  readonly count?: number;
-}
-
-interface ChipsFacts {
-  /** The subject of the choice, for a screen reader. */
-  readonly label: string;
-  readonly path: string;
-  /** The parameter of the query. */
-  readonly name: string;
-  readonly chosen: string | undefined;
-  /** The other filters, which are kept. */
-  readonly kept: Query;
-  readonly chips: readonly Chip[];
-}
+/** One of some choices: undefined stands for none of the others. */
+export type Chip<Value> = readonly [value: Value, words: string, count?: number];
 
 /** The attribute of a link to what is shown already. */
 export const CURRENT = html` aria-current="true"`;
 
-/** One filter as a row of links. The others are kept; the page of the list begins anew. */
-export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFacts): Markup {
-  return html`<nav class="chips" aria-label="${label}">${chips.map(
-    ({ label, value, count }) =>
-      html`<a href="${withQuery(path, { ...kept, [name]: value })}"${value === chosen && CURRENT}>${label}${
+/** A choice as a row of links. `label` is its subject, for a screen reader. */
+export const renderChips = <Value>(
+  label: string,
+  chips: readonly Chip<Value>[],
+  chosen: Value,
+  href: (value: Value) => string,
+): Markup =>
+  html`<nav class="chips" aria-label="${label}">${chips.map(
+    ([value, words, count]) =>
+      html`<a href="${href(value)}"${value === chosen && CURRENT}>${words}${
         count !== undefined && html` <span>${grouped(count)}</span>`
       }</a>`,
   )}</nav>`;
-}
 
 /** Hidden fields for what a form keeps. Undefined values are left out. */
 export function keptFields(kept: Query): Markup {

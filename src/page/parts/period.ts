@@ -6,7 +6,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach } from "./answers.ts";
 import type { PageMoment } from "./freshness.ts";
 import { html, type Markup } from "./html.ts";
-import { type Chip, keptFields, type Query, renderChips } from "./links.ts";
+import { type Chip, keptFields, type Query, renderChips, withQuery } from "./links.ts";
 import { DAY_MS, dayWords, when } from "./marks.ts";
 
 /** The days of a period that nobody chose. */
@@ -166,15 +166,12 @@ function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, k
   const { known, usualLast, days, last } = period;
   const since = (length: number) => dayText(usualLast - length + 1);
   const all = usualLast - known + 1;
-  const chips: Chip[] = [
-    ...CHIP_DAYS.filter((length) => length < all).map((length) => ({
-      label: `${length} days`,
-      value: since(length),
-    })),
-    { label: "All", value: since(all) },
-  ];
+  const chips = CHIP_DAYS.filter((length) => length < all).map(
+    (length) => [since(length), `${length} days`] as const,
+  );
   const chosen = choice.until === undefined && last === usualLast ? since(days) : "none";
-  return renderChips({ label: "How many days", path, name: "since", chosen, kept, chips });
+  const href = (since: string) => withQuery(path, { ...kept, since });
+  return renderChips("How many days", [...chips, [since(all), "All"]], chosen, href);
 }
 
 /** A field for a day, from `first` on and up to `last` where these are days. */
@@ -254,9 +251,9 @@ export async function findDayMoment(tx: TransactionSql, day: string | undefined,
 export function renderDays({ first, last }: FoundDay, day: string | undefined, kept: Query, now: Date) {
   const shown = day === undefined ? last + 1 : dayNumber(day);
   const near = [shown - 1, shown, shown + 1].filter((one) => one >= first && one <= last);
-  const chips = near.map((one): Chip => ({ label: dayName(one, now), value: dayText(one) }));
+  const chips: Chip<string | undefined>[] = near.map((one) => [dayText(one), dayName(one, now)]);
   return html`<div class="bar controls">
-${renderChips({ label: "Which day", path: "/", name: "day", chosen: day, kept, chips: [{ label: "Now", value: undefined }, ...chips] })}
+${renderChips("Which day", [[undefined, "Now"], ...chips], day, (day) => withQuery("/", { ...kept, day }))}
 <form action="/" aria-label="Day">${keptFields(kept)}
     ${dayInput("day", "How was it on", day ?? "", first, last)}<button>Look</button></form></div>`;
 }

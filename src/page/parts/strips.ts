@@ -2,8 +2,8 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { inline } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, piece, question, sumIn } from "./answers.ts";
-import type { Count } from "./changes.ts";
+import { type Asks, askEach, countIn, piece, question } from "./answers.ts";
+import { type Count, countOf } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink, CURRENT } from "./links.ts";
@@ -248,7 +248,7 @@ export async function findMainDays(
       const row = rows.find(({ day }) => day === text);
       return { number, row, look: lookOf(row, known.has(text)) };
     });
-    return { days, succeeded: sumIn(rows, "succeeded"), finished: sumIn(rows, "finished") };
+    return { days, ...countOf(rows) };
   };
 }
 

@@ -7,7 +7,7 @@ import { block, type Empty, renderNoRows } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
-import { CURRENT, meantLinks, type Query, renderLinks } from "../parts/links.ts";
+import { type Chip, meantLinks, type Query, renderChips, renderLinks } from "../parts/links.ts";
 import { age, type MarkKind, mark, momentTag } from "../parts/marks.ts";
 import { drawStrip, linkStrip } from "../parts/strips.ts";
 import { type Column, renderListTable, renderState } from "../parts/tables.ts";
@@ -115,13 +115,19 @@ function renderChoices(
 ): Markup {
   const { version_slug: version, type } = subject.main;
   const isMain = only.version === version && only.type === type && only.reference === undefined;
-  const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
-    html`<a href="${href(query)}#builds"${isCurrent && CURRENT}>${label} <span>${grouped(count)}</span></a>`;
+  const [ofAll, ofMain, ofOnly] = [{}, { version, type }, onlyQuery(only)];
   const isOther = isNarrowed(only) && !isMain;
-  return html`<div class="bar"><nav class="chips" aria-label="Which builds">
-    ${link({}, !isNarrowed(only), "All versions", all)}
-    ${(main || isMain) && link({ version, type }, isMain, "Main docs", main?.builds ?? 0)}
-    ${isOther && link(onlyQuery(only), true, onlyWords(only), chosen)}</nav></div>`;
+  const chips: (Chip<Query> | false)[] = [
+    [ofAll, "All versions", all],
+    (isMain || main !== undefined) && [ofMain, "Main docs", main?.builds ?? 0],
+    isOther && [ofOnly, onlyWords(only), chosen],
+  ];
+  return html`<div class="bar">${renderChips(
+    "Which builds",
+    chips.filter((chip) => chip !== false),
+    isOther ? ofOnly : isMain ? ofMain : ofAll,
+    (query) => `${href(query)}#builds`,
+  )}</div>`;
 }
 
 /** The parameters that choose these builds. */

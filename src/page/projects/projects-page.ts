@@ -17,6 +17,7 @@ import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.
 import { kindLabel } from "../parts/kinds.ts";
 import {
   buildHref,
+  type Chip,
   type Link,
   meantLinks,
   nearestChoices,
@@ -240,11 +241,11 @@ const keptBy = ({ q, state, sort, mine }: ProjectsChoice) => ({
 
 function renderBar(choice: ProjectsChoice, count: Counts): Markup {
   const { q, state, ...kept } = keptBy(choice);
-  const chips = [
-    { label: "All", value: undefined, count: count("found") },
-    ...STATE_NAMES.map((value) => ({ label: STATES[value].label, value, count: count("found", value) })),
+  const chips: Chip<string | undefined>[] = [
+    [undefined, "All", count("found")],
+    ...STATE_NAMES.map((one) => [one, STATES[one].label, count("found", one)] as const),
   ];
-  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: state, kept: { q, ...kept }, chips })}
+  return html`<div class="bar">${renderChips("State", chips, state, (state) => withQuery(PATH, { q, ...kept, state }))}
 ${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
 

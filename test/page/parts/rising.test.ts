@@ -63,8 +63,9 @@ const rowOf = (failures: number, failures_before: number) => ({
   since: "2026-11-22 03:10:00+00",
   first_build_id: "7",
 });
+const NOW = new Date("2026-11-22T12:00:00Z");
 const wordsOf = (failures: number, before: number, isNow = true) =>
-  sayRising(rowOf(failures, before), new Date("2026-11-22T12:00:00Z"), isNow).sentence;
+  sayRising(rowOf(failures, before), { now: NOW, at: NOW, isNow }).sentence;
 
 it("a line that rises is named by what it says, without the class of its exception", () => {
   expect(wordsOf(52, 0)).toBe("“No module named 'foo'” began at 22 Nov 03:10 and hit 40 projects.");
