@@ -20,14 +20,13 @@ import { nowPage } from "./now/now-page.ts";
 import { findBuild } from "./parts/builds.ts";
 import {
   type DocumentFacts,
-  eitherLinks,
   faultNotice,
   notice,
   type PageFunction,
   renderDocument,
 } from "./parts/document.ts";
 import { type FoundMoment, minuteOf, renderAge, renderLimits, writtenWords } from "./parts/freshness.ts";
-import { html } from "./parts/html.ts";
+import { foreign, html } from "./parts/html.ts";
 import { buildHref, projectHref, readQuery, segmentAfter } from "./parts/links.ts";
 import { when } from "./parts/marks.ts";
 import { findProjects } from "./parts/projects.ts";
@@ -136,7 +135,10 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
       };
     });
     if (projects.length > 0 && build !== undefined) {
-      const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
+      const facts = notice("A project or a build?", "Both have that name.", [
+        { href: projectHref(searched), words: html`the project ${foreign(searched)}` },
+        { href: buildHref(searched), words: html`the build ${foreign(searched)}` },
+      ]);
       return show(c, { ...facts, searched }, 200);
     }
     return c.redirect(build ? buildHref(searched) : projectHref(searched), 303);

@@ -11,7 +11,7 @@ import { whileRead } from "../cache/single-flight.ts";
 import type { PageFiles } from "../parts/block.ts";
 import type { PageFunction } from "../parts/document.ts";
 import { minuteOf } from "../parts/freshness.ts";
-import { originOf, readQuery, segmentAfter } from "../parts/links.ts";
+import { readQuery, segmentAfter } from "../parts/links.ts";
 import { findDayMoment, readDayChoice } from "../parts/period.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
 import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
@@ -170,4 +170,13 @@ function assertKnown(
     }
     if (query.getAll(name).length > 1) throw new ConfigError(`${name} is given twice`, { hint });
   }
+}
+
+/**
+ * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends
+ * TLS names the scheme; its `X-Forwarded-Host` is not read, because any client can send one.
+ */
+function originOf(c: Context): string {
+  const { protocol, host } = new URL(c.req.url);
+  return `${c.req.header("x-forwarded-proto") === "https" ? "https:" : protocol}//${host}`;
 }

@@ -10,8 +10,8 @@ import {
   sharesWords,
 } from "../parts/changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
-import { html, type Markup } from "../parts/html.ts";
-import { hidesCause, kindLabel, noFailures, renderMask } from "../parts/kinds.ts";
+import { foreign, html, type Markup } from "../parts/html.ts";
+import { kindLabel, noFailures } from "../parts/kinds.ts";
 import { buildLink, projectLink, renderChips, renderPager, targetTag } from "../parts/links.ts";
 import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
@@ -75,6 +75,25 @@ ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, p
     };
   },
 });
+
+/** A mask that may hide the cause is framed; one that hides only a place is not. */
+const FRAMED = ["‹name›", "‹address›"];
+const TOKEN = /(‹(?:name|address|path|number|hash|date)›)/;
+
+/** The text that error lines share, with its masks: they never look like a part of the line. */
+function renderMask(mask: unknown, maxLength = 300): Markup {
+  if (mask === null || mask === undefined || mask === "") return html`(no error line)`;
+  return html`${String(mask)
+    .slice(0, maxLength)
+    .split(TOKEN)
+    .map((part, place) => {
+      if (place % 2 === 0) return part === "" ? "" : foreign(part, maxLength);
+      return FRAMED.includes(part) ? html`<i>${part}</i>` : html`<i class="at">${part}</i>`;
+    })}`;
+}
+
+/** The mask hides what may be the cause, so that its builds may have several causes. */
+const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
 
 function renderChoice({ choice: { kind, line, print }, href }: LinesFacts): Markup {
   const only = line !== undefined ? "one line" : print !== undefined ? "one kind" : `“${kindLabel(kind)}”`;

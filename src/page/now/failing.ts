@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, relation, where } from "../../report/ask.ts";
+import { inline, relation, where } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty, renderNoRows } from "../parts/block.ts";
@@ -20,14 +20,7 @@ import {
 } from "../parts/links.ts";
 import { age, forLong, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMaintainers, renderMine } from "../parts/projects.ts";
-import {
-  type Failing,
-  lastFailed,
-  lastOutcomes,
-  renderFail,
-  renderWhy,
-  type StripRow,
-} from "../parts/strips.ts";
+import { type Failing, lastFailed, renderFail, renderWhy, type StripRow } from "../parts/strips.ts";
 import {
   askForFailing,
   askForTotals,
@@ -43,7 +36,6 @@ import {
 } from "./now-scope.ts";
 import type { NowSaid } from "./verdict.ts";
 
-const build = relation("fact_builds");
 const project = relation("failing_projects");
 export const FAILING_PER_PAGE = 25;
 const STRIP_BUILDS = 20;
@@ -163,7 +155,13 @@ async function findFailRows(
     return { row, newest, others: others.filter((other) => other !== newest) };
   });
   const newest = rows.map((one) => one.newest);
-  const { strips } = await askEach(tx, { strips: askForStrips(newest, scope) });
+  const { strips } = await askEach(tx, {
+    strips: STRIPS(scope, {
+      shown: shown(newest),
+      isThen: scope.day && sql` and triggered_at <= ${scope.at.toISOString()}::timestamptz`,
+      most: inline(STRIP_BUILDS),
+    }),
+  });
   return rows.map((one) => ({
     ...one,
     outcomes: strips.find(({ project_id }) => project_id === one.row.project_id)?.outcomes ?? [],
@@ -176,20 +174,7 @@ const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"]
 const shown = (series: readonly FailingSeries[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
-function askForStrips(
-  series: readonly FailingSeries[],
-  { day, at }: NowScope,
-): Asks<StripRow & { readonly project_id: string }> {
-  const isThen =
-    day === undefined ? sql`` : sql` and ${build.triggered_at} <= ${at.toISOString()}::timestamptz`;
-  const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
-  const own = relation("fact_builds", "build");
-  const isOf = sql`${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}`;
-  return ask`
-select shown.project_id, last.outcomes
-from ${shown(series)}
-${lastOutcomes(isOf, newest, STRIP_BUILDS)}`;
-}
+const STRIPS = nowQuestion<StripRow & { readonly project_id: string }>("strips_of_failing");
 
 const OTHERS = nowQuestion<FailingSeries>("other_failing_series");
 

@@ -2,8 +2,8 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type Empty, type PageFiles, renderNoRows } from "./block.ts";
 import type { PageMoment } from "./freshness.ts";
-import { foreign, html, type Markup, shorten, wordsOf } from "./html.ts";
-import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
+import { html, type Markup, shorten, wordsOf } from "./html.ts";
+import { type Link, renderLinks } from "./links.ts";
 import { favicon, icon, type Mark, mark, SPRITE, type Tone, withoutAges } from "./marks.ts";
 
 /** The request of a reader. */
@@ -268,16 +268,4 @@ export function faultNotice(title: string, words: string, path: string, requestI
   return {
     verdict: { title, look: "warn", sentence: title, evidence: html`${words}${id}`, acts },
   } as const;
-}
-
-/** Links to projects that may be meant. */
-export const nearestLinks = (slugs: readonly string[]): Link[] =>
-  slugs.map((slug) => ({ href: projectHref(slug), words: foreign(slug) }));
-
-/** The two meanings of a name that a project and a build have. */
-export function eitherLinks(name: string): Link[] {
-  return [
-    { href: projectHref(name), words: html`the project ${foreign(name)}` },
-    { href: buildHref(name), words: html`the build ${foreign(name)}` },
-  ];
 }

@@ -111,7 +111,3 @@ export function slugWords(slug: unknown): Markup {
   if (slug === "(unknown)") return html`project not known`;
   return slug === "" ? html`(empty)` : foreign(String(slug), 60);
 }
-
-/** Foreign text for an XML document, cut. XML allows two characters less than HTML does. */
-export const xmlText = (text: string, maxLength?: number): string =>
-  shorten(text, maxLength).replace(/[\ufffe\uffff]/g, "\ufffd");

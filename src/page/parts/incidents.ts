@@ -1,9 +1,7 @@
 /** Trouble of the platform: hours in which far more projects failed than usual. */
 import type { SQL } from "drizzle-orm";
-import { ask, inline, relation } from "../../report/ask.ts";
+import { ask, inline } from "../../report/ask.ts";
 import { type Asks, question } from "./answers.ts";
-
-const incident = relation("incident_hours");
 
 export interface Incident {
   readonly hour: string;
@@ -13,12 +11,6 @@ export interface Incident {
   /** The number of all such hours. */
   readonly hours: number;
 }
-
-const INCIDENTS = question<Incident>("incidents", import.meta.url);
-
-/** The hours with trouble that `isShown` holds for, the newest first. */
-export const askForIncidents = (isShown: (hour: SQL) => SQL, most: number): Asks<Incident> =>
-  INCIDENTS({ isShown: isShown(incident.hour), most: inline(most) });
 
 /** The trouble of the platform that a moment is in: a row of `report.platform_trouble`. */
 export interface Trouble extends Omit<Incident, "hours"> {

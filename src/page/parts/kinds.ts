@@ -8,7 +8,7 @@ import { type Asks, countIn, groupBy, question, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
-import { foreign, html, type Markup, shorten } from "./html.ts";
+import { html, type Markup, shorten } from "./html.ts";
 import { type Link, meantLinks, nearestChoices } from "./links.ts";
 import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
 
@@ -46,25 +46,6 @@ export const saysKind = (name: string, isOne = false): string =>
   name === "unclassified"
     ? `${isOne ? "has" : "have"} an error that no rule names`
     : `${isOne ? "says" : "say"}: ${kindLabel(name)}`;
-
-/** A mask that may hide the cause is framed; one that hides only a place is not. */
-const FRAMED = ["‹name›", "‹address›"];
-const TOKEN = /(‹(?:name|address|path|number|hash|date)›)/;
-
-/** The text that error lines share, with its masks: they never look like a part of the line. */
-export function renderMask(mask: unknown, maxLength = 300): Markup {
-  if (mask === null || mask === undefined || mask === "") return html`(no error line)`;
-  return html`${String(mask)
-    .slice(0, maxLength)
-    .split(TOKEN)
-    .map((part, place) => {
-      if (place % 2 === 0) return part === "" ? "" : foreign(part, maxLength);
-      return FRAMED.includes(part) ? html`<i>${part}</i>` : html`<i class="at">${part}</i>`;
-    })}`;
-}
-
-/** The mask hides what may be the cause, so that its builds may have several causes. */
-export const hidesCause = (mask: unknown): boolean => FRAMED.some((token) => String(mask).includes(token));
 
 const kind = relation("error_classes");
 const rule = relation("error_rules");

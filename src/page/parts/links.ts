@@ -1,8 +1,7 @@
-import type { Context } from "hono";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { resolveSpan } from "../../report/time-bounds.ts";
-import { foreign, html, joined, type Markup, shorten, slugWords, type Target, targetWords } from "./html.ts";
+import { foreign, html, joined, type Markup, slugWords, type Target, targetWords } from "./html.ts";
 import { icon } from "./marks.ts";
 
 /** A browser would read some names as a step up the path; those go into the query. */
@@ -86,27 +85,12 @@ export const buildLink = (id: unknown): Markup =>
 export const targetTag = (target: Target): Markup => html`<span class="target">${targetWords(target)}</span>`;
 
 /**
- * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends
- * TLS names the scheme; its `X-Forwarded-Host` is not read, because any client can send one.
- */
-export function originOf(c: Context): string {
-  const { protocol, host } = new URL(c.req.url);
-  return `${c.req.header("x-forwarded-proto") === "https" ? "https:" : protocol}//${host}`;
-}
-
-/**
  * A link to an address that the service sent; null for what is no plain web address. The other side does not
  * learn from which page the reader came.
  */
 export function outsideLink(address: unknown, words: Markup): Markup | null {
   const href = webAddress(address);
   return href === null ? null : html`<a href="${href}" rel="noreferrer nofollow">${words}</a>`;
-}
-
-/** An address as a text, which is a link where it is a web address. */
-export function addressText(address: string): Markup {
-  const text = foreign(address, 200);
-  return outsideLink(address, text) ?? text;
 }
 
 /**
@@ -192,14 +176,6 @@ export const renderSelect = ({ id, name, label, any, chosen, options }: SelectFa
       ([value, words]) =>
         html`<option value="${value}"${value === chosen && html` selected`}>${words}</option>`,
     )}</select>`;
-
-/** A search by text, as the parameter `q`. The other filters are kept. */
-export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
-  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
-    <label class="unseen" for="find">A part of the name, a maintainer, or a build number</label>
-    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
-    placeholder="Name, maintainer or build" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
-}
 
 /** The number of the page that a query asks for, from 1. Any other text is page 1. */
 export function readPageNumber(query: URLSearchParams): number {

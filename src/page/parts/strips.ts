@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { inline } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, piece, question } from "./answers.ts";
+import { type Asks, askEach, countIn, question } from "./answers.ts";
 import { type Count, countOf } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
@@ -68,12 +67,6 @@ function stripWords(outcomes: readonly string[], of: string): string {
 export interface StripRow {
   readonly outcomes: readonly string[] | null;
 }
-
-const LAST_OUTCOMES = piece("last_outcomes", import.meta.url);
-
-/** The outcomes of each row of a statement, as `last`: of its `most` newest builds, which are those of `build` that `isOf` it. */
-export const lastOutcomes = (isOf: SQL, newest: SQL, most: number): SQL =>
-  LAST_OUTCOMES({ isOf, newest, most: inline(most) });
 
 interface StripBuild {
   readonly build_id: string;

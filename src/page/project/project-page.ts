@@ -3,7 +3,7 @@ import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type BlockPage, drawBlocks, filesOf, renderBlock } from "../parts/block.ts";
-import { type Address, type Draft, type Drawing, nearestLinks, notice } from "../parts/document.ts";
+import { type Address, type Draft, type Drawing, notice } from "../parts/document.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { CURRENT, feedHref, projectHref, readPageNumber, withQuery } from "../parts/links.ts";
@@ -93,7 +93,11 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
   const nearest = await findNearestProjects(tx, slug);
   const words = `The mirror has no project ${shorten(slug)}.${nearest.length > 0 ? " Similar names:" : ""}`;
   return {
-    ...notice("No such project", words, nearestLinks(nearest)),
+    ...notice(
+      "No such project",
+      words,
+      nearest.map((name) => ({ href: projectHref(name), words: foreign(name) })),
+    ),
     status: 404,
     tab: "/projects",
     searched: slug,

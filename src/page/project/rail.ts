@@ -12,9 +12,9 @@ import {
   unknownTimes,
 } from "../parts/bounds.ts";
 import { rateDot } from "../parts/changes.ts";
-import { foreign, html, targetWords } from "../parts/html.ts";
+import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { addressText, buildHref, feedHref } from "../parts/links.ts";
+import { buildHref, feedHref, outsideLink } from "../parts/links.ts";
 import { age, momentMs, momentTag, span } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
 import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
@@ -151,3 +151,9 @@ ${drawMainDays(main, subject.slug, now)}
     };
   },
 });
+
+/** An address as a text, which is a link where it is a web address. */
+function addressText(address: string): Markup {
+  const text = foreign(address, 200);
+  return outsideLink(address, text) ?? text;
+}

@@ -18,6 +18,7 @@ import { kindLabel } from "../parts/kinds.ts";
 import {
   buildHref,
   type Chip,
+  keptFields,
   type Link,
   meantLinks,
   nearestChoices,
@@ -28,7 +29,6 @@ import {
   readText,
   renderChips,
   renderPager,
-  renderSearchForm,
   withQuery,
 } from "../parts/links.ts";
 import { ago, outcomeMark, outcomeSign, when } from "../parts/marks.ts";
@@ -326,4 +326,12 @@ function waysOut(choice: ProjectsChoice, count: Counts): Link[] {
       : [],
     { href: to({}), words: allOf(count("all"), "project") },
   ].flat();
+}
+
+/** A search by text, as the parameter `q`. The other filters are kept. */
+function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
+  return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
+    <label class="unseen" for="find">A part of the name, a maintainer, or a build number</label>
+    <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
+    placeholder="Name, maintainer or build" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }

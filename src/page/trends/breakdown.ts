@@ -1,11 +1,11 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, relation } from "../../report/ask.ts";
+import { ask, askFor, inline, relation } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
 import { foreign, html, type Markup, sentences, wholePercent } from "../parts/html.ts";
-import { askForHoursLookedAt, askForIncidents, type Incident } from "../parts/incidents.ts";
+import { askForHoursLookedAt, type Incident } from "../parts/incidents.ts";
 import {
   askForKinds,
   askForLate,
@@ -18,15 +18,7 @@ import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
 import { daysName, dayText, within } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
-import {
-  askForDays,
-  LATE_DAYS,
-  lateOf,
-  momentWithin,
-  plainOf,
-  type TrendsScope,
-  trendsQuestion,
-} from "./trends-scope.ts";
+import { askForDays, LATE_DAYS, lateOf, plainOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
 
 const build = relation("fact_builds");
 
@@ -197,6 +189,8 @@ interface PlainRow {
 
 const askForPlain = (scope: TrendsScope): Asks<PlainRow> => ask`${plainOf(scope)}`;
 
-/** The hours with trouble of the period. */
-export const askForTrouble = ({ period: { first, last } }: TrendsScope): Asks<Incident> =>
-  askForIncidents((hour) => momentWithin(hour, first, last), MOST_HOURS);
+const INCIDENTS = trendsQuestion<Incident>("incidents");
+
+/** The hours with trouble of the period, the newest first. */
+export const askForTrouble = (scope: TrendsScope): Asks<Incident> =>
+  INCIDENTS(scope, { most: inline(MOST_HOURS) });

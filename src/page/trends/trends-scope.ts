@@ -19,8 +19,6 @@ export interface TrendsScope extends PageMoment {
   readonly period: Period;
 }
 
-/** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
-export const MOST_BUILD_DAYS = 62;
 /** Hours and phases of builds are looked at for so many days, the last of the period. */
 export const LATE_DAYS = 14;
 /** The last days of a period, which questions about builds one by one look at. */
@@ -64,10 +62,6 @@ export const askForDays = (scope: TrendsScope): Asks<TrendsDay> => ask`
 select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
 from ${daysAndTurns(scope)}
 order by day`;
-
-/** That a moment is of one of these days, both included. */
-export const momentWithin = (column: SQL, first: number, last: number): SQL =>
-  sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
 
 const DAYS_OF_ALL = piece("days_of_all", import.meta.url);
 const DAYS_COUNTED = piece("days_counted", import.meta.url);

@@ -1,5 +1,7 @@
 import { declareRelation } from "../declare-relation.ts";
-import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT, NOT_SENT } from "./column-sentences.ts";
+import { DELETED_AT, FIRST_SEEN_AT, NONE_SENT } from "./column-sentences.ts";
+
+const NOT_SENT = "null where that is not sent";
 
 const SEEN_OR_UNKNOWN = `${FIRST_SEEN_AT} Null for '-1'.`;
 

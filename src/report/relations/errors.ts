@@ -1,5 +1,23 @@
 import { declareRelation } from "../declare-relation.ts";
-import { DAY, failureColumns } from "./column-sentences.ts";
+import { DAY, NONE_DATED } from "./column-sentences.ts";
+
+/** For rows of all failures with something in common, such as their class. */
+const failureColumns = (common: string) =>
+  ({
+    example: "The error line of the newest of them; null where there is none.",
+    failures: `Failed builds of this ${common}.`,
+    failure_share: "Their share of all failures, 0 to 1.",
+    projects: "Projects with such a failure, without the unknown one.",
+    project_share: "Their share of all projects with a failure, 0 to 1; null where no known project has one.",
+    first_triggered_at: `When the first of them was triggered; ${NONE_DATED}.`,
+    last_triggered_at: `When the last of them was triggered; ${NONE_DATED}.`,
+    last_build_id: "The last of them.",
+    failures_last_7_days:
+      "Those of the last seven UTC days, which end with the day up to which the build list was read; builds without a date count in no span.",
+    failures_7_days_before: "Those of the seven days before.",
+    projects_last_7_days: "Projects with such a failure in the last seven days, without the unknown one.",
+    projects_7_days_before: "The same for the seven days before.",
+  }) as const;
 
 const RANK = { rank: "1 for the one that hits the most projects; then by failures." } as const;
 

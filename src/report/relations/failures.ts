@@ -4,7 +4,6 @@ import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
   COVERAGE,
-  MAIN,
   NONE_DATED,
   PROJECT,
   RATE,
@@ -50,6 +49,10 @@ export const recoveryTimes = rollup.table(
 );
 
 const NOTHING_KNOWN = "null where nothing is known";
+
+const MAIN = {
+  is_main: "Whether this is the main documentation: html of the default version.",
+} as const;
 
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {

@@ -1,18 +1,34 @@
 import { declareRelation } from "../declare-relation.ts";
 import {
   BY_DAY,
-  CANCELLED,
   COVERAGE,
   DAY,
   NONE_DATED,
   NOTHING_FINISHED,
   PROJECT,
-  PROJECT_MEAN,
   RATE,
-  STUCK,
   TYPE,
-  UNFINISHED,
 } from "./column-sentences.ts";
+
+const PROJECT_MEAN = {
+  success_rate_project_mean:
+    "The mean of the projects' success rates, without the unknown project; null where none has one.",
+} as const;
+
+const UNFINISHED = {
+  unfinished: "Builds without a known result that were not cancelled: builds minus finished minus cancelled.",
+} as const;
+
+const CANCELLED = {
+  cancelled:
+    "Builds that ended neither as a success nor as a failure, such as cancelled ones. No rate counts them.",
+} as const;
+
+const STUCK = {
+  stuck:
+    "Builds among the unfinished that were open for longer than DOCMIRROR_STUCK_AFTER when last seen, in any state. " +
+    "The service closes most of them later, as failed.",
+} as const;
 
 export const RATE_RELATIONS = {
   success_rate_daily: declareRelation({
