@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { decodeXML, escapeAttribute } from "entities";
 import type { Hono } from "hono";
+import PQueue from "p-queue";
 import { MirrorError } from "../base/errors.ts";
 import { withStagingFolder, writeMarker } from "../report/export/staging-folder.ts";
 import {
@@ -59,7 +60,8 @@ export async function writeSite(
   const places = addressesOf(await findPages(tx));
   return withStagingFolder(target, SITE_FILES.split(" "), async (folder) => {
     const rows = new Map<string, string>();
-    await inPairs(places, signal, async ([address, place]) => {
+    await inPairs(places, async ([address, place]) => {
+      signal.throwIfAborted();
       const reply = await ask(app, address);
       const { text, files } = linkPages(withoutAges(await reply.text()), place, places);
       for (const [file, its] of files) rows.set(file, its);
@@ -86,21 +88,14 @@ const asFile = ({ moment, revision }: FoundMoment): FoundMoment => ({
 });
 
 /** Postgres reads for the one while the other is drawn. When one fails, the other has ended too. */
-async function inPairs<T>(all: Iterable<T>, signal: AbortSignal, write: (one: T) => Promise<void>) {
-  const left = [...all].values();
-  let hasFailed = false;
-  const next = async () => {
-    for (const one of left) {
-      signal.throwIfAborted();
-      if (hasFailed) return;
-      await write(one).catch((error) => {
-        hasFailed = true;
-        throw error;
-      });
-    }
-  };
-  const ended = await Promise.allSettled([next(), next()]);
-  for (const end of ended) if (end.status === "rejected") throw end.reason;
+async function inPairs<T>(all: Iterable<T>, write: (one: T) => Promise<void>): Promise<void> {
+  const queue = new PQueue({ concurrency: 2 });
+  try {
+    await Promise.all(Array.from(all, (one) => queue.add(() => write(one))));
+  } finally {
+    queue.clear();
+    await queue.onIdle();
+  }
 }
 
 async function ask(app: Hono, address: string): Promise<Response> {

@@ -38,12 +38,10 @@ export function readTimeBounds(
   if (first !== null && before !== null && before <= first.moment)
     throw new ConfigError(`until (${until}) is not after since (${since})`, { hint: "swap them" });
   return {
-    from: first && new Date(first.moment - mod(first.moment, SPANS_MS[span])).toISOString(),
+    from: first && new Date(Math.floor(first.moment / SPANS_MS[span]) * SPANS_MS[span]).toISOString(),
     before: before === null ? null : new Date(before).toISOString(),
   };
 }
-
-const mod = (value: number, by: number): number => ((value % by) + by) % by;
 
 /** Throws ConfigError for a text that is neither a day nor a moment. `label` is where it came from, as `--since`. */
 export function parseTime(label: string, text: string): { moment: number; isDay: boolean } {

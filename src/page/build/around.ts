@@ -7,7 +7,7 @@ import { askForBuild, type Build } from "../parts/builds.ts";
 import { linesHref } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { buildHref, buildLink, projectLink, renderLinks, targetTag } from "../parts/links.ts";
-import { age, icon, mark, momentMs, momentTag, outcomeMark, outcomeSign, span } from "../parts/marks.ts";
+import { age, icon, mark, momentTag, outcomeMark, outcomeSign, spanBetween } from "../parts/marks.ts";
 import { linkStrip } from "../parts/strips.ts";
 import { renderRows } from "../parts/tables.ts";
 import type { BuildSaid, BuildScope } from "./build-scope.ts";
@@ -184,6 +184,6 @@ function gap(
   to: Pick<NearBuild, "triggered_at">,
   way: string,
 ): string {
-  const ms = momentMs(to.triggered_at) - momentMs(from.triggered_at);
-  return Number.isNaN(ms) ? "" : `, ${span(Math.max(0, ms))} ${way}`;
+  const between = spanBetween(from.triggered_at, to.triggered_at);
+  return between === null ? "" : `, ${between} ${way}`;
 }

@@ -13,8 +13,9 @@ import type { PageFunction } from "../parts/document.ts";
 import { minuteOf } from "../parts/freshness.ts";
 import { readQuery, segmentAfter } from "../parts/links.ts";
 import { findDayMoment, readDayChoice } from "../parts/period.ts";
+import { findProjects } from "../parts/projects.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
-import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
+import { findFeedEvents, renderFeed } from "./feed.ts";
 
 /**
  * The pages' figures for programs: rows as CSV or JSON, Atom feeds, logs as text. Rows are streamed from one
@@ -87,13 +88,13 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
     const origin = originOf(c);
     const day = readDayChoice(readQuery(c.req.url, minuteOf(clock.now())));
     const feed = await kept.find(c, ["feed", project, origin, day], clock.now(), async (tx, moment) => {
-      const { service } = moment.freshness;
-      if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
+      // No text of Postgres has this character.
+      const isThere =
+        project === undefined || (!project.includes("\0") && (await findProjects(tx, project))[0]);
+      if (!isThere) return { status: 404, body: "" };
       const events = await findFeedEvents(tx, await findDayMoment(tx, day, moment), project);
-      return {
-        status: 200,
-        body: await renderFeed(origin, { project, day }, events, await findRefreshed(tx), service),
-      };
+      const body = await renderFeed(origin, { project, day }, events, moment.freshness);
+      return { status: 200, body };
     });
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
   }

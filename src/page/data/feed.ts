@@ -3,7 +3,7 @@ import { inline } from "../../report/ask.ts";
 import { asIso } from "../../report/read-answer.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, question } from "../parts/answers.ts";
-import type { PageMoment } from "../parts/freshness.ts";
+import type { Freshness, PageMoment } from "../parts/freshness.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
 import { DAY_MS } from "../parts/marks.ts";
@@ -47,31 +47,17 @@ export async function findFeedEvents(
   return events;
 }
 
-/** The mirror has a project of that slug, perhaps a deleted one. */
-export async function hasProject(tx: TransactionSql, slug: string): Promise<boolean> {
-  // No text of Postgres has this character.
-  if (slug.includes("\0")) return false;
-  return (await tx`select from report.dim_projects where project_slug = ${slug} limit 1`).length > 0;
-}
-
-/** The moment when the figures were computed last; null when they never were. */
-export async function findRefreshed(tx: TransactionSql): Promise<string | null> {
-  const [row] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
-  return row?.at ?? null;
-}
-
 /** Ids name the service, and not the host of these pages: readers see no entry twice, nor those of two mirrors as one (RFC 4151). */
 const idOf = (service: string | null, rest: string): string =>
   `tag:docmirror,2026:${service === null ? "" : `${xmlText(service)}/`}${rest}`;
 const NEVER = "1970-01-01 00:00:00+00";
 
-/** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). `refreshedAt` is the moment of one without events. */
+/** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). One without events is as old as the figures. */
 export async function renderFeed(
   origin: string,
   { project, day }: { project?: string | undefined; day?: string | undefined },
   events: readonly FeedEvent[],
-  refreshedAt: string | null,
-  service: string | null,
+  { refreshedAt, service }: Freshness,
 ): Promise<string> {
   const name = project === undefined ? "all projects" : xmlText(project);
   const page = project === undefined ? withQuery("/", { day }) : projectHref(project);

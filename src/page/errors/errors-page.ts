@@ -36,7 +36,15 @@ import {
   renderKindRows,
   saysKind,
 } from "../parts/kinds.ts";
-import { buildHref, keptFields, readOneOf, readPageNumber, readText, withQuery } from "../parts/links.ts";
+import {
+  buildHref,
+  keptFields,
+  readOneOf,
+  readPageNumber,
+  readText,
+  renderChips,
+  withQuery,
+} from "../parts/links.ts";
 import { ago, clockWords } from "../parts/marks.ts";
 import {
   dateOf,
@@ -53,12 +61,13 @@ import {
   resolvePeriod,
   within,
 } from "../parts/period.ts";
-import { isRising, lines, renderSorts, risen, risenShares } from "./lines.ts";
+import { isRising, lines, risen, risenShares } from "./lines.ts";
 import {
   askForChosen,
   askForLines,
   ERRORS_PATH,
   type ErrorsChoice,
+  type ErrorsHref,
   type ErrorsSaid,
   type ErrorsScope,
   hrefsOf,
@@ -338,6 +347,17 @@ ${await draw(said)}
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
   return { verdict: said.verdict, main, tab: ERRORS_PATH };
+}
+
+/** The orders of the list. */
+function renderSorts({ sort }: ErrorsChoice, period: Period, href: ErrorsHref): Markup {
+  const isAll = isAllTime(period);
+  const chips = Object.entries(PRINT_SORTS)
+    .filter(([by]) => !(isAll && by === "rise"))
+    .map(([by, { head }]) => [by, head] as const);
+  return renderChips("Which first", chips, isAll && sort === "rise" ? "projects" : sort, (sort) =>
+    href({ sort }),
+  );
 }
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */

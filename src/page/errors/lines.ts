@@ -12,7 +12,7 @@ import {
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "../parts/charts.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { kindLabel, noFailures } from "../parts/kinds.ts";
-import { buildLink, projectLink, renderChips, renderPager, targetTag } from "../parts/links.ts";
+import { buildLink, projectLink, renderPager, targetTag } from "../parts/links.ts";
 import { age, ago, DAY_MS, icon, momentMs, momentTag, when } from "../parts/marks.ts";
 import { daysName, lengthWords, type Period, partWords } from "../parts/period.ts";
 import {
@@ -20,7 +20,6 @@ import {
   askForShown,
   ERRORS_PATH,
   type ErrorsChoice,
-  type ErrorsHref,
   type ErrorsSaid,
   type ErrorsScope,
   isAllTime,
@@ -112,17 +111,6 @@ const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-h
 <div><dt><svg width="14" height="14" aria-hidden="true"><rect class="m-ink" width="4" height="14"/></svg>Same error</dt>
   <dd>The line agrees letter for letter, or differs only in its place, like <span class="mask"><i class="at">‹path›</i></span>.
   Many projects with it point to one cause.</dd></div></dl>`;
-
-/** The orders of the list. */
-export function renderSorts({ sort }: ErrorsChoice, period: Period, href: ErrorsHref): Markup {
-  const isAll = isAllTime(period);
-  const chips = Object.entries(PRINT_SORTS)
-    .filter(([by]) => !(isAll && by === "rise"))
-    .map(([by, { head }]) => [by, head] as const);
-  return renderChips("Which first", chips, isAll && sort === "rise" ? "projects" : sort, (sort) =>
-    href({ sort }),
-  );
-}
 
 function renderLegend({ before, days }: Period): Markup {
   const item = (look: string, words: string) =>

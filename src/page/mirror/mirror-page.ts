@@ -54,6 +54,9 @@ const askForMirror = (moment: PageMoment) => ({
 
 type Answers = Found<ReturnType<typeof askForMirror>>;
 
+const CURRENT = { title: "✓ The mirror is current", look: "good", mark: ["good", "Current"] } as const;
+const WAS_CURRENT = { title: "The mirror was current", look: "flat", mark: ["flat", "Was current"] } as const;
+
 /** Null before the builds were counted. */
 const mirrorVerdict = part({
   asks: askForMirror,
@@ -66,19 +69,10 @@ const mirrorVerdict = part({
     const verdict: Verdict = {
       ...(trouble !== null
         ? { title: "! Look at the mirror", look: "warn", sentence: trouble }
-        : moment.isFile
-          ? {
-              title: "The mirror was current",
-              look: "flat",
-              mark: ["flat", "Was current"],
-              sentence: currentWords(answers.lists, moment),
-            }
-          : {
-              title: "✓ The mirror is current",
-              look: "good",
-              mark: ["good", "Current"],
-              sentence: currentWords(answers.lists, moment),
-            }),
+        : {
+            ...(moment.isFile ? WAS_CURRENT : CURRENT),
+            sentence: currentWords(answers.lists, moment),
+          }),
       evidence: html`${cautions}${notesOf(answers, now)}`,
       figures: figuresOf(answers, now),
     };

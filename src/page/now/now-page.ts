@@ -2,7 +2,7 @@ import { scaleLinear } from "d3-scale";
 import { counted, grouped } from "../../base/text.ts";
 import { countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
-import { countOf, differenceOf, rateOf, renderPoints, shareWords } from "../parts/changes.ts";
+import { countOf, differenceOf, isLower, rateOf, renderPoints, shareWords } from "../parts/changes.ts";
 import {
   type Address,
   type Draft,
@@ -211,8 +211,7 @@ function drawSpark(days: readonly RateDay[], now: Date): Markup | null {
   const y = (rate: number) => scale(rate).toFixed(1);
   const lowestWords = `${wholePercent(lowest.rate)} on ${lowest.day}`;
   const told = `Success rate by day, ${first.day} to ${last.day}: from ${wholePercent(first.rate)} to ${wholePercent(last.rate)}, lowest ${lowestWords}`;
-  const rest = differenceOf(lowest.count, countOf(days.filter((_, place) => place !== lowest.place)));
-  const isLow = rest !== null && !rest.isChance && rest.by < 0;
+  const isLow = isLower(lowest.count, countOf(days.filter((_, place) => place !== lowest.place)));
   const isLate = lowest.place > days.length * 0.6;
   return html`<svg class="spark" role="img" height="${HEIGHT}" aria-label="${told}">
     ${usual !== null && html`<line class="usual" x1="0" x2="100%" y1="${y(usual)}" y2="${y(usual)}"/>`}

@@ -5,7 +5,7 @@ import { keyEntry, renderKey } from "../parts/charts.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, ago, mark, momentMs, outcomeSign, span } from "../parts/marks.ts";
+import { age, ago, mark, outcomeSign, spanBetween } from "../parts/marks.ts";
 import { renderRows } from "../parts/tables.ts";
 import {
   askForFixedCounts,
@@ -143,11 +143,11 @@ export const fixed = block({
     if (isQuiet) return null;
     const projects = countIn(counts, "projects");
     const fixed = [...groupBy(rows, ({ project_id }) => project_id).values()].map(([newest, ...more]) => {
-      const lasted = momentMs(newest.recovered_at) - momentMs(newest.broke_at);
+      const lasted = spanBetween(newest.broke_at, newest.recovered_at);
       return {
         name: html`${mark("good", "fixed")} ${projectLink(newest.project_slug)} ${targetTag(newest)}`,
         age: age(newest.recovered_at, of.now),
-        small: html`failed${Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`}: ${kindLabel(newest.error_class)}
+        small: html`failed${lasted && ` for ${lasted}`}: ${kindLabel(newest.error_class)}
           · ${buildLink(newest.recovered_build_id)}${more.length > 0 && ` · ${grouped(more.length)} more here`}`,
       };
     });

@@ -1,6 +1,6 @@
 /** The words for what is usual: of breaks, of rates, and of builds that arrive. Nothing is ordinary while it is worse than in the ninety days before. */
 import { counted, grouped } from "../../base/text.ts";
-import { type Count, differenceOf, shareWords } from "../parts/changes.ts";
+import { type Count, isLower, shareWords } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
@@ -165,18 +165,17 @@ export function usualOf(days: readonly number[]) {
 }
 
 /** Whether surely a larger share of so many projects fails than before. */
-function isMore(failing: number, of: number, { failing: then, built }: FailingBefore): boolean {
+function isMore(failing: number, of: number, { failing: then, built, moments }: FailingBefore): boolean {
   const goodOf = (bad: number, all: number) => ({
     succeeded: Math.round(all - bad),
     finished: Math.round(all),
   });
-  const difference = differenceOf(goodOf(failing, of), goodOf(then, built));
-  return difference !== null && !difference.isChance && difference.by < 0;
+  return moments >= FEWEST_MOMENTS && isLower(goodOf(failing, of), goodOf(then, built));
 }
 
 /** Says that surely more projects fail than in the ninety days before, by what was known then; null where that is not known. */
 export function moreWords({ before, isNow }: UsualFacts): string | null {
-  if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
+  if (before === undefined) return null;
   const { built, failing, failing_known } = before;
   if (!isMore(failing_known, built, before)) return null;
   const [then, today] = [failing, failing_known].map((bad) => wholePercent(bad / built));
@@ -187,7 +186,7 @@ export function moreWords({ before, isNow }: UsualFacts): string | null {
 
 /** Says that more fail only because more is known: a mirror that comes to know more finds more that fails. */
 function moreKnownWords({ before, isNow }: UsualFacts): string | null {
-  if (before === undefined || before.moments < FEWEST_MOMENTS) return null;
+  if (before === undefined) return null;
   if (!isMore(before.failing_now, before.built_now, before)) return null;
   return `More ${isNow ? "fail" : "failed"} than in the ${daysBefore(before)} days before, but most of it was not known then; of what was, not surely more.`;
 }
@@ -196,9 +195,7 @@ const daysBefore = ({ moments }: FailingBefore): number => moments * STEP_DAYS;
 
 /** Says that surely fewer builds succeeded than in the ninety days before; null where that is not known. */
 function fewerWords({ lately, usually, usuallyDays }: UsualFacts): string | null {
-  if (usuallyDays < FEWEST_DAYS) return null;
-  const difference = differenceOf(lately, usually);
-  if (difference === null || difference.isChance || difference.by > 0) return null;
+  if (usuallyDays < FEWEST_DAYS || !isLower(lately, usually)) return null;
   return `${shareWords(lately)} of the builds succeeded, surely fewer than on the ${usuallyDays} days before (${shareWords(usually)}).`;
 }
 

@@ -10,17 +10,17 @@ import { outcomeSign } from "./marks.ts";
 
 /** The ticks of the axis, in seconds. */
 const TICKS = [
-  { s: 1, words: "1 s" },
-  { s: 10, words: "10 s" },
-  { s: 60, words: "1 min" },
-  { s: 600, words: "10 min" },
-  { s: 3600, words: "1 h" },
-  { s: 21_600, words: "6 h" },
-  { s: 86_400, words: "1 d" },
-  { s: 604_800, words: "7 d" },
-  { s: 2_592_000, words: "30 d" },
-  { s: 31_536_000, words: "1 y" },
-];
+  [1, "1 s"],
+  [10, "10 s"],
+  [60, "1 min"],
+  [600, "10 min"],
+  [3600, "1 h"],
+  [21_600, "6 h"],
+  [86_400, "1 d"],
+  [604_800, "7 d"],
+  [2_592_000, "30 d"],
+  [31_536_000, "1 y"],
+] as const;
 
 /** A length of time that is known between two bounds, in seconds. */
 export interface Bound {
@@ -28,14 +28,23 @@ export interface Bound {
   readonly most: number;
 }
 
-/** The ticks around some times: a logarithmic axis begins and ends where these do. */
-export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
+/**
+ * A logarithmic axis from the tick before some times to the one behind them, or to the longest of them, over a range of places. Shorter times are
+ * at its begin.
+ */
+export function timesAxis(bounds: readonly Bound[], range: readonly [from: number, to: number]) {
   const least = Math.min(...bounds.map(({ least, most }) => (least >= 1 ? least : Math.max(1, most))));
   const most = Math.max(...bounds.map(({ most }) => most));
-  const below = TICKS.findLastIndex(({ s }) => s < least);
-  const from = Math.max(0, below);
-  const to = TICKS.findIndex(({ s }) => s >= most);
-  return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
+  const from = Math.max(
+    0,
+    TICKS.findLastIndex(([s]) => s < least),
+  );
+  const to = TICKS.findIndex(([s]) => s >= most);
+  const ticks = TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
+  const [[first] = [1], [last] = [1]] = [ticks[0], ticks.at(-1)];
+  const scale = scaleLog([first, Math.max(last, most)], range);
+  const at = (seconds: number): number => scale(Math.max(first, seconds));
+  return { at, ticks: ticks.map(([s, words]) => ({ at: at(s), words })) };
 }
 
 export interface BoundRow {
@@ -45,22 +54,23 @@ export interface BoundRow {
 
 /** Times as a list of bars on one axis, each between its label and its words. */
 export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
-  const bounds = rows.map(({ bound }) => bound);
-  const ticks = ticksAround(bounds);
-  const scale = timesScale(bounds, ticks, [0, 100]);
-  const x = (seconds: number) => `${scale(seconds).toFixed(2)}%`;
+  const axis = timesAxis(
+    rows.map(({ bound }) => bound),
+    [0, 100],
+  );
+  const x = (at: number) => `${at.toFixed(2)}%`;
   const draw = (bound: Bound) => {
-    const { least, most } = bound;
-    const perhaps = Math.max(0.5, scale(most) - scale(least)).toFixed(2);
+    const [least, most] = [axis.at(bound.least), axis.at(bound.most)];
+    const perhaps = Math.max(0.5, most - least).toFixed(2);
     return html`<svg class="mini" height="16" role="img" aria-label="${boundWords(bound)}">
-    ${ticks.map(({ s }) => uprightLine(x(s), 16, "grid"))}
-    ${scale(least) > 0 && html`<rect class="m-ink" x="0" width="${x(least)}" y="4" height="8" rx="1"/>`}
+    ${axis.ticks.map(({ at }) => uprightLine(x(at), 16, "grid"))}
+    ${least > 0 && html`<rect class="m-ink" x="0" width="${x(least)}" y="4" height="8" rx="1"/>`}
     <rect fill="url(#hatch)" class="m-edge" x="${x(least)}" width="${perhaps}%" y="4" height="8"/></svg>`;
   };
   return html`<ul class="${kind}">
-    <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${ticks.map(
-      ({ s, words }, place) =>
-        html`<text class="${tickClass(place, ticks.length, scale(s))}" x="${x(s)}" y="12">${words}</text>`,
+    <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${axis.ticks.map(
+      ({ at, words }, place) =>
+        html`<text class="${tickClass(place, axis.ticks.length, at)}" x="${x(at)}" y="12">${words}</text>`,
     )}</svg><span></span></li>${rows.map(
       ({ label, bound }) =>
         html`<li><span>${label}</span>${draw(bound)}<span class="n">${boundWords(bound)}</span></li>`,
@@ -106,17 +116,6 @@ export const timedRows = (builds: readonly TimedBuild[]): BoundRow[] =>
     label: html`${outcomeSign(outcome)} ${buildLink(build_id)}`,
     bound: { least, most },
   }));
-
-/** A logarithmic axis from the first tick to the last, or to the longest time. Shorter times are at its begin. */
-export function timesScale(
-  bounds: readonly Bound[],
-  ticks: typeof TICKS,
-  range: readonly [from: number, to: number],
-): (seconds: number) => number {
-  const [first, last] = [ticks[0]?.s ?? 1, ticks.at(-1)?.s ?? 1];
-  const scale = scaleLog([first, Math.max(last, ...bounds.map(({ most }) => most))], range);
-  return (seconds) => scale(Math.max(first, seconds));
-}
 
 /** The attribute of the words of a tick. Every second one is left out where the page is narrow. */
 function tickClass(place: number, count: number, at: number): string {

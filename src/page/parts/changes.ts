@@ -29,14 +29,15 @@ interface Rate {
   readonly high: number;
 }
 
-/** The rate of a count; null where nothing finished. */
-export function rateOf({ succeeded, finished }: Count): Rate | null {
-  const interval = wilsonInterval(succeeded ?? 0, finished ?? 0);
-  return interval && { share: (succeeded ?? 0) / (finished ?? 0), ...interval };
+/** The rate of a count; null where nothing finished, or nothing is known. */
+export function rateOf(count: Count | null): Rate | null {
+  const [succeeded, finished] = [count?.succeeded ?? 0, count?.finished ?? 0];
+  const interval = wilsonInterval(succeeded, finished);
+  return interval && { share: succeeded / finished, ...interval };
 }
 
 /** The share in words, as `percent` or `wholePercent` has it; a dash where nothing finished. */
-export function shareWords(count: Count, words = percent): string {
+export function shareWords(count: Count | null, words = percent): string {
   const rate = rateOf(count);
   return rate === null ? "–" : words(rate.share);
 }
@@ -58,13 +59,19 @@ interface Difference {
  * The difference between two success rates, by Newcombe's interval from the two Wilson intervals. Null where
  * nothing finished before or after.
  */
-export function differenceOf(after: Count, before: Count): Difference | null {
+export function differenceOf(after: Count, before: Count | null): Difference | null {
   const [p, q] = [rateOf(after), rateOf(before)];
   if (!p || !q) return null;
   const by = p.share - q.share;
   const low = Math.max(-1, by - Math.hypot(p.share - p.low, q.high - q.share));
   const high = Math.min(1, by + Math.hypot(p.high - p.share, q.share - q.low));
   return { by, low, high, isChance: low <= 0 && high >= 0 };
+}
+
+/** A rate is lower than another by more than chance. */
+export function isLower(after: Count, before: Count): boolean {
+  const difference = differenceOf(after, before);
+  return difference !== null && !difference.isChance && difference.by < 0;
 }
 
 const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");

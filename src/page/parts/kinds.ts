@@ -3,8 +3,8 @@ import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, relation } from "../../report/ask.ts";
-import { runText, type TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, countIn, groupBy, question, sumIn } from "./answers.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { type Asks, askEach, countIn, groupBy, question, sumIn } from "./answers.ts";
 import type { Empty } from "./block.ts";
 import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
@@ -12,17 +12,17 @@ import { html, type Markup, shorten } from "./html.ts";
 import { type Link, meantLinks, nearestChoices } from "./links.ts";
 import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
 
-const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
-  dependency: { label: "Missing dependency", meaning: "something the build needs is missing, or clashes" },
-  docs_source: { label: "Docs warning", meaning: "the documents themselves have a fault" },
-  latex_pdf: { label: "LaTeX error", meaning: "only the PDF could not be made" },
-  vcs: { label: "Source not reachable", meaning: "the source could not be fetched" },
-  memory: { label: "Out of memory", meaning: "it was killed for the memory it used" },
-  timeout: { label: "Timed out", meaning: "it took too long" },
-  config: { label: "Wrong settings", meaning: "the project's own settings have a fault" },
-  infra: { label: "Platform fault", meaning: "the platform failed, not the project" },
-  cancelled: { label: "Cancelled", meaning: "somebody stopped it" },
-  unclassified: { label: "Other error", meaning: "no rule names its error line" },
+const ERROR_KINDS: Readonly<Record<string, readonly [label: string, meaning: string]>> = {
+  dependency: ["Missing dependency", "something the build needs is missing, or clashes"],
+  docs_source: ["Docs warning", "the documents themselves have a fault"],
+  latex_pdf: ["LaTeX error", "only the PDF could not be made"],
+  vcs: ["Source not reachable", "the source could not be fetched"],
+  memory: ["Out of memory", "it was killed for the memory it used"],
+  timeout: ["Timed out", "it took too long"],
+  config: ["Wrong settings", "the project's own settings have a fault"],
+  infra: ["Platform fault", "the platform failed, not the project"],
+  cancelled: ["Cancelled", "somebody stopped it"],
+  unclassified: ["Other error", "no rule names its error line"],
 };
 
 function kindOf(errorClass: unknown) {
@@ -32,10 +32,10 @@ function kindOf(errorClass: unknown) {
 
 /** The name of an error class for people. A class that docmirror does not know is shown as it is. */
 export const kindLabel = (errorClass: unknown): string =>
-  kindOf(errorClass)?.label ?? shorten(String(errorClass), 40);
+  kindOf(errorClass)?.[0] ?? shorten(String(errorClass), 40);
 
 /** The meaning of an error class, as a part of a sentence; null for a class that docmirror does not know. */
-export const kindMeaning = (errorClass: unknown): string | null => kindOf(errorClass)?.meaning ?? null;
+export const kindMeaning = (errorClass: unknown): string | null => kindOf(errorClass)?.[1] ?? null;
 
 /** The kinds that a wrong one may mean, as links. */
 export const meantKinds = (wrong: string, kinds: readonly string[], href: (kind: string) => string): Link[] =>
@@ -57,7 +57,7 @@ select ${rule.class} as kind from ${rule} union select ${kind.error_class} from 
 /** Throws ConfigError that names the nearest kinds. */
 export async function assertKindKnown(tx: TransactionSql, wrong: string | undefined): Promise<void> {
   if (wrong === undefined) return;
-  const kinds = await runText<{ kind: string }>(tx, KINDS.text);
+  const { kinds } = await askEach(tx, { kinds: KINDS });
   const names = kinds.map(({ kind }) => kind);
   if (names.includes(wrong)) return;
   const nearest = didYouMean(nearestChoices(wrong, names, kindLabel));

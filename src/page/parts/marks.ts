@@ -121,6 +121,12 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY_MS).toLocaleString("en-US")}\u00a0d`;
 }
 
+/** The span from one moment to another; null where one of them is not known. */
+export function spanBetween(from: unknown, to: unknown): string | null {
+  const ms = momentMs(to) - momentMs(from);
+  return Number.isNaN(ms) ? null : span(ms);
+}
+
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
 export const when = (moment: unknown, now: Date): string =>
   Number.isNaN(momentMs(moment)) ? "at an unknown time" : `${dayWords(moment, now)} ${clockWords(moment)}`;

@@ -6,7 +6,7 @@ import { type Count, countOf } from "./changes.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink, CURRENT } from "./links.ts";
-import { age, ICONS, icon, mark, momentMs, momentTag, outcomeMark, span, when } from "./marks.ts";
+import { age, ICONS, icon, mark, momentTag, outcomeMark, spanBetween, when } from "./marks.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 
 const STEP = 5;
@@ -157,8 +157,8 @@ export function lastFailed(row: Failing, now?: Date): Markup {
 
 function lastGood(row: Failing): Markup | string {
   if (row.last_succeeded_build_id === null) return row.failures === 1 ? "its first build" : "never succeeded";
-  const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
-  return html`last good ${buildLink(row.last_succeeded_build_id)}${!Number.isNaN(before) && `, ${span(before)} before`}`;
+  const before = spanBetween(row.last_succeeded_at, row.failing_since);
+  return html`last good ${buildLink(row.last_succeeded_build_id)}${before && `, ${before} before`}`;
 }
 
 export const MAIN_DAYS = 90;

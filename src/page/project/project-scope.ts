@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { inline, pick, relation } from "../../report/ask.ts";
-import { columnsOf } from "../../report/dictionary.ts";
+import { inline, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, questionsOf } from "../parts/answers.ts";
 import { KNOWN_WITHIN_S } from "../parts/bounds.ts";
@@ -8,7 +7,7 @@ import type { PageMoment } from "../parts/freshness.ts";
 import type { Target } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import type { Project } from "../parts/projects.ts";
-import type { Failing, StripRow } from "../parts/strips.ts";
+import type { StripRow } from "../parts/strips.ts";
 
 const build = relation("fact_builds");
 
@@ -97,25 +96,13 @@ export const askForRecent = (scope: ProjectScope) =>
   RECENT_BUILDS(scope, { recent: inline(2 * STRIP_BUILDS) });
 
 /** A version and format of the project. An unknown version has the name that its builds call it by. */
-interface Series {
+export interface Series {
   readonly version_id: string;
   readonly version_slug: string;
   readonly type: string;
   readonly reference: string | null;
   readonly is_active: boolean | null;
 }
-
-export interface FailingSeries extends Series, Failing {
-  /** The number of those that fail, and the moment since which the oldest does. */
-  readonly total: number;
-  readonly oldest: string | null;
-}
-
-const FAILING_SERIES = projectQuestion<FailingSeries>("failing_series");
-
-/** The series that fail: the main docs first, then the newest break. */
-export const askForFailing = (scope: ProjectScope) =>
-  FAILING_SERIES(scope, { columns: pick(relation("failing_now"), ...columnsOf("failing_now")) });
 
 export interface BuiltSeries extends Series {
   readonly builds: number;

@@ -1,4 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
+import { pick, relation } from "../../report/ask.ts";
+import { columnsOf } from "../../report/dictionary.ts";
 import { countIn, type Found, groupBy } from "../parts/answers.ts";
 import { block, type Empty, part } from "../parts/block.ts";
 import {
@@ -15,17 +17,16 @@ import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePerce
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag, withQuery } from "../parts/links.ts";
 import { age, ago, dayWords, forLong, icon, momentMs, momentTag, when } from "../parts/marks.ts";
-import { lastFailed, renderFail, renderWhy } from "../parts/strips.ts";
+import { type Failing, lastFailed, renderFail, renderWhy } from "../parts/strips.ts";
 import {
-  askForFailing,
   askForRecent,
   askForSeries,
   askForTotals,
-  type FailingSeries,
   findStrips,
   type ProjectScope,
   projectQuestion,
   type RecentBuild,
+  type Series,
   STRIP_BUILDS,
 } from "./project-scope.ts";
 
@@ -108,6 +109,18 @@ export const projectVerdict = part({
     };
   },
 });
+
+interface FailingSeries extends Series, Failing {
+  /** The number of those that fail, and the moment since which the oldest does. */
+  readonly total: number;
+  readonly oldest: string | null;
+}
+
+const FAILING_SERIES = projectQuestion<FailingSeries>("failing_series");
+
+/** The series that fail: the main docs first, then the newest break. */
+const askForFailing = (scope: ProjectScope) =>
+  FAILING_SERIES(scope, { columns: pick(relation("failing_now"), ...columnsOf("failing_now")) });
 
 interface BuildRow {
   readonly build_id: string;

@@ -15,7 +15,7 @@ import { rateDot } from "../parts/changes.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, feedHref, outsideLink } from "../parts/links.ts";
-import { age, momentMs, momentTag, span } from "../parts/marks.ts";
+import { age, momentTag, spanBetween } from "../parts/marks.ts";
 import { dayName } from "../parts/period.ts";
 import { findMaintainers, renderMaintainers } from "../parts/projects.ts";
 import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/strips.ts";
@@ -56,12 +56,12 @@ export const fixed = block({
       ],
       body: renderRows(
         rows.map((row) => {
-          const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
+          const took = spanBetween(row.broke_at, row.recovered_at);
           const failures = row.failures > 1 ? `, ${grouped(row.failures)} failures` : "";
           return {
             name: html`<a href="${buildHref(row.recovered_build_id)}">${targetWords(row)}</a>`,
             age: age(row.recovered_at, now),
-            small: `${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}${failures} · ${kindLabel(row.error_class)}`,
+            small: `broken ${took === null ? "before" : `for ${took}`}${failures} · ${kindLabel(row.error_class)}`,
           };
         }),
       ),

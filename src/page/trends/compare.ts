@@ -62,8 +62,8 @@ export const trendsVerdict = part({
       worstWords(outcomesBySpan(days, period), whole, now),
       troubleWords(countIn(incident, "hours")),
     ];
-    const difference = before && differenceOf(whole, before);
-    if (before === null || difference === null)
+    const difference = differenceOf(whole, before);
+    if (difference === null)
       return {
         title,
         look: "idle",

@@ -72,13 +72,13 @@ export const days = block({
     const floor = rateFloor(spans);
     const columns: Column<DaysSpan>[] = [
       { head: isByDay ? "Day" : "Days", cell: (span) => nameOf(span, now) },
-      numberColumn("Succeeded", ({ outcomes }) => outcomes?.succeeded ?? 0),
-      numberColumn("Failed", ({ outcomes }) => outcomes?.failed ?? 0),
-      numberColumn("Not finished", ({ outcomes }) => outcomes?.unfinished ?? 0),
-      numberColumn("Cancelled", ({ outcomes }) => outcomes?.cancelled ?? 0),
-      numberColumn("Rate", ({ outcomes }) => shareWords(outcomes ?? NO_BUILDS)),
+      ofOutcome("Succeeded", "succeeded"),
+      ofOutcome("Failed", "failed"),
+      ofOutcome("Not finished", "unfinished"),
+      ofOutcome("Cancelled", "cancelled"),
+      numberColumn("Rate", ({ outcomes }) => shareWords(outcomes)),
       numberColumn("95 % interval", ({ outcomes }) => {
-        const rate = rateOf(outcomes ?? NO_BUILDS);
+        const rate = rateOf(outcomes);
         return rate && intervalWords(rate, " – ");
       }),
       numberColumn("Broke", ({ broke }) => broke),
@@ -110,6 +110,10 @@ ${renderFoldTable({
   },
 });
 
+/** Of a span that no sync has covered nothing is shown. */
+const ofOutcome = (head: string, outcome: "succeeded" | "failed" | "unfinished" | "cancelled") =>
+  numberColumn<DaysSpan>(head, ({ outcomes }) => outcomes?.[outcome] ?? null);
+
 const nameOf = (span: DaysSpan, now: Date): Markup =>
   html`${daysName(span, now)}${span.outcomes?.isComplete === false && html` <small class="quiet">not complete</small>`}`;
 
@@ -134,7 +138,7 @@ const renderDaysKey = (noun: string): Markup =>
 
 /** The first rate of the axis: a whole tenth below everything that is drawn. */
 function rateFloor(spans: readonly DaysSpan[]): number {
-  const lows = spans.map(({ outcomes }) => (outcomes && rateOf(outcomes)?.low) ?? 1);
+  const lows = spans.map(({ outcomes }) => rateOf(outcomes)?.low ?? 1);
   return Math.min(0.9, Math.floor(Math.min(...lows) * 10) / 10);
 }
 
@@ -150,7 +154,7 @@ function drawRate(facts: DaysFacts): Markup {
   const points = pointsOf(facts);
   const [worst] = points.filter(({ isLow }) => isLow).toSorted((a, b) => a.share - b.share);
   const isMany = spans.length > 40;
-  const [rate, rateBefore] = [rateOf(whole), before && rateOf(before)];
+  const [rate, rateBefore] = [rateOf(whole), rateOf(before)];
   const mean = (share: number | undefined, from: number, to: number, kind: string) =>
     share !== undefined &&
     html`<line class="mean${kind}" x1="${at(from)}" x2="${at(to)}" y1="${y(share)}" y2="${y(share)}"/>`;
@@ -209,7 +213,7 @@ function pointsOf({ spans, whole, before }: DaysFacts): Point[] {
   const axis = dayAxis(spans);
   return spans.flatMap((span) => {
     const { outcomes } = span;
-    const rate = outcomes && rateOf(outcomes);
+    const rate = rateOf(outcomes);
     if (outcomes === null || rate === null) return [];
     const period = span.isBefore ? before : whole;
     const isLow = period !== null && isSurelyLower(outcomes, period);

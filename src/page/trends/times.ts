@@ -10,9 +10,8 @@ import {
   KNOWN_WITHIN,
   renderBoundKey,
   type TimedBuild,
-  ticksAround,
   timedRows,
-  timesScale,
+  timesAxis,
   unknownTimes,
 } from "../parts/bounds.ts";
 import { drawBars, notZero, renderCharts, renderKey, type Span, spansOf, swatch } from "../parts/charts.ts";
@@ -120,12 +119,11 @@ const [TOP, BASE] = [8, 150];
 
 /** The time in which half of the builds were done, day by day, on a logarithmic scale: the truth lies within each bar. */
 function drawDurations(days: readonly TookSpan[], now: Date): Markup {
-  const ticks = ticksAround(days);
-  const y = timesScale(days, ticks, [BASE, TOP]);
+  const { at: y, ticks } = timesAxis(days, [BASE, TOP]);
   return drawBars({
     height: BASE + 26,
     told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
-    ticks: ticks.map(({ s, words }) => ({ y: y(s), words })),
+    ticks: ticks.map(({ at, words }) => ({ y: at, words })),
     labels: [notZero(BASE)],
     spans: days,
     bars(day) {

@@ -4,7 +4,7 @@ import { abortable, type Sql, statement, type TransactionSql } from "../../store
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import { readAnswer, withIsoMoments, withSnapshot } from "../read-answer.ts";
-import { createParquetWriter, type TypedColumn } from "./parquet.ts";
+import { openDuckDb, type TypedColumn } from "./parquet.ts";
 import type { Target } from "./part-files.ts";
 import { withStagingFolder, writeMarker } from "./staging-folder.ts";
 import {
@@ -88,7 +88,7 @@ export interface ExportFacts extends AsOf, ExportForm {
  */
 export async function exportReport(options: ExportOptions): Promise<ExportFacts> {
   const { sql, folder, format, since, until, incremental = false, signal } = options;
-  const parquet = format === "parquet" ? await createParquetWriter(signal) : null;
+  const parquet = format === "parquet" ? await openDuckDb(signal) : null;
   try {
     return await withStagingFolder(folder, RELATIONS, (staging, old) =>
       withSnapshot(sql, async (tx) => {

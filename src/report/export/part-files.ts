@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { withOutputErrors } from "../../base/errors.ts";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
-import type { ParquetWriter, TypedColumn } from "./parquet.ts";
+import { type DuckDb, type TypedColumn, writeParquet } from "./parquet.ts";
 
 const CRLF = Buffer.from("\r\n");
 
@@ -20,7 +20,7 @@ export interface PartFile {
 }
 
 /** Where files are written, by what (null: they stay CSV), and where they are to be in the end, for messages. */
-export type Target = { folder: string; parquet: ParquetWriter | null; place: string };
+export type Target = { folder: string; parquet: DuckDb | null; place: string };
 
 /**
  * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file is converted to
@@ -47,7 +47,7 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
   async function complete(part: PartFile, csvFile: string): Promise<void> {
     const path = join(folder, part.path);
     if (parquet !== null) {
-      const written = await parquet.convert(csvFile, path, columns);
+      const written = await writeParquet(parquet, csvFile, path, columns);
       if (written !== part.rows)
         throw new Error(`${part.path} has ${written} rows, though ${part.rows} were given`);
       await rm(csvFile);

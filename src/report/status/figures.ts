@@ -39,7 +39,8 @@ export type FigureRow = Readonly<Record<string, Figure>>;
 
 /** Metrics with what they mean, and the query that has their values. */
 interface FigureSource {
-  labels: readonly string[];
+  /** @default none */
+  labels?: readonly string[];
   /** The last label of each metric whose values come by name. */
   byName?: Readonly<Record<string, string>>;
   metrics: Readonly<Record<string, string>>;
@@ -108,7 +109,6 @@ const LISTS: FigureSource = {
 };
 
 const BELOW_HEAD: FigureSource = {
-  labels: [],
   metrics: {
     docmirror_round_records:
       "Builds that the newest sync read again as a night of a round. Absent where it had none.",
@@ -146,7 +146,6 @@ const SCHEMA_CHANGES: FigureSource = {
 };
 
 const OPEN_BUILDS: FigureSource = {
-  labels: [],
   byName: { docmirror_builds_open: "state" },
   metrics: {
     docmirror_builds_open:
@@ -168,7 +167,6 @@ const OPEN_BUILDS: FigureSource = {
 };
 
 const ARRIVALS: FigureSource = {
-  labels: [],
   metrics: {
     docmirror_builds_quiet:
       "1 where builds stopped arriving: none for over twice the longest gap of 28 days, and 10 or more are usual in that time. Else 0. " +
@@ -183,7 +181,6 @@ const ARRIVALS: FigureSource = {
 };
 
 const LEAD: FigureSource = {
-  labels: [],
   metrics: {
     docmirror_has_leader: "1 while a process leads, 0 while none does. Absent where none ever did.",
     docmirror_is_leader: "1 in the worker that leads, 0 in a standby.",
@@ -218,7 +215,6 @@ const JOBS: FigureSource = {
 };
 
 const NOTICES: FigureSource = {
-  labels: [],
   metrics: {
     docmirror_notices_waiting: "Notices that the webhook has not confirmed yet.",
     docmirror_notices_oldest_waiting_timestamp_seconds:
@@ -229,7 +225,6 @@ const NOTICES: FigureSource = {
 };
 
 const REPORTS: FigureSource = {
-  labels: [],
   metrics: {
     docmirror_reports_behind_timestamp_seconds:
       "Since when a run has ended that the reports lack, in seconds since 1970. Absent while they lack none.",
@@ -249,7 +244,6 @@ const REPORTS: FigureSource = {
 };
 
 const SIZES: FigureSource = {
-  labels: [],
   byName: { docmirror_schema_bytes: "schema" },
   metrics: {
     docmirror_database_bytes: "Bytes of the whole database.",
@@ -287,7 +281,7 @@ const CERTIFICATES: FigureSource = {
   },
 };
 
-const SOURCES = [
+const SOURCES: readonly FigureSource[] = [
   RUNS,
   FAILED_RUNS,
   LISTS,
@@ -304,7 +298,7 @@ const SOURCES = [
 ];
 
 /** The metrics that come from the database. */
-export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>
+export const FIGURE_METRICS = SOURCES.flatMap(({ labels = [], byName, metrics }) =>
   Object.entries(metrics).map(([name, help]) => ({
     name,
     help,

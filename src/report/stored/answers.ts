@@ -25,14 +25,18 @@ const counts = () => ({
   failed: amount(),
 });
 
+const keyOfSeries = () => ({
+  project_id: idText().notNull(),
+  version_id: idText().notNull(),
+  type: text().notNull(),
+});
+
 /** One row for each build: the content of `report.fact_builds`, without names. */
 export const rollupBuilds = rollup.table(
   "builds",
   {
     build_id: idText().primaryKey(),
-    project_id: idText().notNull(),
-    version_id: idText().notNull(),
-    type: text().notNull(),
+    ...keyOfSeries(),
     /**
      * The name by which the build called a project or version that the mirror lacks; empty where it named no such one, and
      * `(none)` where it named no version, so that nothing says which series it belongs to.
@@ -147,9 +151,7 @@ export const days = rollup.table("days", {
 export const series = rollup.table(
   "series",
   {
-    project_id: idText().notNull(),
-    version_id: idText().notNull(),
-    type: text().notNull(),
+    ...keyOfSeries(),
     ...counts(),
     first_triggered_at: moment(),
     last_triggered_at: moment(),
@@ -167,9 +169,7 @@ export const series = rollup.table(
 export const streaks = rollup.table(
   "streaks",
   {
-    project_id: idText().notNull(),
-    version_id: idText().notNull(),
-    type: text().notNull(),
+    ...keyOfSeries(),
     first_failed_build_id: idText().notNull(),
     last_failed_build_id: idText().notNull(),
     /** The success before the streak, and the success that ended it. Null where there is none. */
