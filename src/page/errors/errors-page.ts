@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { askFor, relation } from "../../report/ask.ts";
+import { askFor } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type Asks, askEach, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, askEach, countIn, sumIn } from "../parts/answers.ts";
 import { type BlockPage, block, drawBlocks, filesOf, part } from "../parts/block.ts";
 import {
   askForRising,
@@ -47,7 +47,6 @@ import {
 } from "../parts/links.ts";
 import { ago, clockWords } from "../parts/marks.ts";
 import {
-  dateOf,
   daysName,
   dayText,
   FIRST_DAY,
@@ -59,7 +58,6 @@ import {
   readPeriodChoice,
   renderPeriodBar,
   resolvePeriod,
-  within,
 } from "../parts/period.ts";
 import { isRising, lines, risen, risenShares } from "./lines.ts";
 import {
@@ -70,15 +68,14 @@ import {
   type ErrorsHref,
   type ErrorsSaid,
   type ErrorsScope,
+  errorsQuestion,
   hrefsOf,
   isAllTime,
   keptQuery,
   type LineRow,
   PRINT_SORTS,
+  WHOLE,
 } from "./lines-questions.ts";
-
-const build = relation("fact_builds");
-const rate = relation("success_rate_daily");
 
 /** The number of projects that have builds of a kind. */
 interface KindProjects {
@@ -98,14 +95,15 @@ const ofKind = <R extends KindProjects>(rows: readonly R[], name: string) =>
 /** Kinds of error, each against the period before, and the projects that it hit. */
 const classes = block({
   id: "classes",
-  asks({ period, at }: ErrorsScope) {
+  asks(scope: ErrorsScope) {
+    const { period, at } = scope;
     const ever: Asks<KindRow> = askFor("error_classes");
     return {
       rows: askForKinds(period),
       late: askForLate(period, at),
       ever,
-      projects: isAllTime(period) ? ever : askForProjects(period),
-      failing: askForFailing(),
+      projects: isAllTime(period) ? ever : askForProjects(scope),
+      failing: askForFailing(scope),
     };
   },
   draw({ rows, late, ever, projects, failing }, { period, href, now, at, isNow }, { finished }: ErrorsSaid) {
@@ -122,7 +120,7 @@ const classes = block({
         kinds,
         finished,
         period,
-        href: (kind) => href({ kind, line: undefined, print: undefined }),
+        href: (kind) => href({ ...WHOLE, kind }),
         small: (name) => renderMeaning(name, ofKind(ever, name), now),
         more: {
           head: "Projects",
@@ -135,15 +133,10 @@ const classes = block({
   },
 });
 
-const KIND_PROJECTS = question<KindProjects>("projects_by_kind", import.meta.url);
-const askForFailing = question<KindProjects>("failing_projects_by_kind", import.meta.url);
-const FINISHED = question<Readonly<Record<"finished" | "finished_before", number | null>>>(
-  "finished_of_both",
-  import.meta.url,
-);
-
-const askForProjects = ({ first, last }: Period): Asks<KindProjects> =>
-  KIND_PROJECTS({ isShown: within(build.triggered_on, first, last) });
+const askForProjects = errorsQuestion<KindProjects>("projects_by_kind");
+const askForFailing = errorsQuestion<KindProjects>("failing_projects_by_kind");
+const askForFinished =
+  errorsQuestion<Readonly<Record<"finished" | "finished_before", number | null>>>("finished_of_both");
 
 function renderMeaning(name: string, row: KindRow | undefined, now: Date): Markup {
   const meaning = kindMeaning(name);
@@ -158,20 +151,13 @@ const MOST_RISING = 2;
 
 /** Names the kind of most failures, and the line that rises; `failed` and `finished` count builds of the period. */
 const errorsVerdict = part({
-  asks: ({ period, choice, at }: ErrorsScope) => ({
-    kinds: askForKinds(period),
-    late: askForLate(period, at),
-    rising: askForRising(at),
-    finished: FINISHED({ first: dateOf(period.first), isShown: within(rate.day, period.start, period.last) }),
+  asks: (scope: ErrorsScope) => ({
+    kinds: askForKinds(scope.period),
+    late: askForLate(scope.period, scope.at),
+    rising: askForRising(scope.at),
+    finished: askForFinished(scope),
     // It speaks of the whole period, whatever the list below is narrowed to.
-    lines: askForLines(period, at, {
-      ...choice,
-      kind: undefined,
-      line: undefined,
-      print: undefined,
-      sort: "rise",
-      page: 1,
-    }),
+    lines: askForLines({ ...scope, choice: { ...scope.choice, ...WHOLE, sort: "rise", page: 1 } }),
   }),
   draw(found, scope) {
     const { period } = scope;

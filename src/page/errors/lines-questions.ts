@@ -1,10 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, type Question, relation, where } from "../../report/ask.ts";
-import { type Asks, piece, question } from "../parts/answers.ts";
+import { type Asks, piece, questionsOf } from "../parts/answers.ts";
 import type { BothPeriods } from "../parts/changes.ts";
 import type { PageMoment } from "../parts/freshness.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import { dateOf, endOfBefore, type Period, type PeriodChoice, within } from "../parts/period.ts";
+import { dateOf, dayText, endOfBefore, type Period, type PeriodChoice } from "../parts/period.ts";
 
 export const ERRORS_PATH = "/errors";
 
@@ -29,7 +29,6 @@ export const hrefsOf =
   };
 
 const build = relation("fact_builds");
-const daily = relation("error_fingerprints_daily");
 const knownLine = relation("error_lines", "known_line");
 const lines = relation("error_lines");
 
@@ -73,6 +72,18 @@ export interface ErrorsScope extends PageMoment {
   readonly href: ErrorsHref;
 }
 
+/** The choice of all errors. */
+export const WHOLE = { kind: undefined, line: undefined, print: undefined };
+
+/** What the files of these questions have places for: the first and the last day of the period, and the first of both periods. */
+const placesOf = ({ period: { start, first, last } }: ErrorsScope) => ({
+  start: dayText(start),
+  first: dayText(first),
+  last: dayText(last),
+});
+
+export const errorsQuestion = questionsOf(import.meta.url, placesOf);
+
 /** The builds of the period that failed, and those that finished, of all kinds. */
 export interface ErrorsSaid {
   readonly failed: number;
@@ -98,25 +109,22 @@ const FAILURES_OF_PERIOD = piece("failures_of_period", import.meta.url);
 const FAILURES_OF_ALL_TIME = piece("failures_of_all_time", import.meta.url);
 
 /** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
-function countFailures(period: Period, at: Date, conditions: readonly (SQL | false)[]): SQL {
-  const { start, first, last, before } = period;
-  const end = endOfBefore(period, at);
-  const isOfPeriod = sql`triggered_on >= ${dateOf(first)}`;
+function countFailures(scope: ErrorsScope): SQL {
+  const { first, before } = scope.period;
+  const end = endOfBefore(scope.period, scope.at);
   const isBefore = sql`triggered_on < ${dateOf(first)}${end === null ? undefined : sql` and triggered_at <= ${end.toISOString()}::timestamptz`}`;
   const known = (count: SQL) => (before === null ? sql`null::bigint` : count);
   return FAILURES_OF_PERIOD({
-    isOfPeriod,
+    ...placesOf(scope),
     failuresBefore: known(sql`count(*) filter (where ${isBefore})`),
     projectsBefore: known(sql`count(distinct project_id) filter (where ${isBefore} and project_id <> '-1')`),
-    isShown: all(within(build.triggered_on, start, last), ...conditions),
+    chosen: also(chosen(scope.choice, build)),
   });
 }
 
-const all = (...conditions: (SQL | false)[]): SQL =>
-  sql.join(
-    conditions.filter((condition) => condition !== false),
-    sql`\n    and `,
-  );
+/** These conditions behind others. */
+const also = (conditions: readonly (SQL | false)[]): SQL =>
+  sql.join(conditions.flatMap((condition) => (condition === false ? [] : sql`\n    and ${condition}`)));
 
 /** A line, beside the counts of its kind. Counts of the period before are null where that is not known. */
 export interface LineRow {
@@ -141,20 +149,21 @@ export interface LineRow {
   readonly most_of_rest: number | null;
 }
 
-const LINES = question<LineRow>("lines_by_kind", import.meta.url);
+const LINES = errorsQuestion<LineRow>("lines_by_kind");
 
 /**
  * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
  * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
  */
-export function askForLines(period: Period, at: Date, choice: ErrorsChoice): Asks<LineRow> {
-  const isLong = isAllTime(period);
+export function askForLines(scope: ErrorsScope): Asks<LineRow> {
+  const { choice } = scope;
+  const isLong = isAllTime(scope.period);
   const { line, page } = choice;
   const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
-  return LINES({
+  return LINES(scope, {
     counted: isLong
       ? FAILURES_OF_ALL_TIME({ chosen: where(...chosen(choice, lines)) })
-      : countFailures(period, at, chosen(choice, build)),
+      : countFailures(scope),
     order: PRINT_SORTS[sort].order,
     lineOrder: sql`${sort === "rise" ? sql`projects - projects_before desc, ` : undefined}failures desc, projects desc`,
     isLine: line === undefined ? sql`error_line_id is not null` : sql`error_line_id = ${line}`,
@@ -194,17 +203,17 @@ interface LineProject {
   readonly triggered_at: string;
 }
 
-const KIND_DAYS = question<PrintDay>("kinds_by_day", import.meta.url);
-const LINE_DAYS = question<LineDay>("lines_by_day", import.meta.url);
-const REST_PROJECTS = question<RestRow>("projects_of_other_lines", import.meta.url);
-const LINE_PROJECTS = question<LineProject>("projects_of_lines", import.meta.url);
+const KIND_DAYS = errorsQuestion<PrintDay>("kinds_by_day");
+const LINE_DAYS = errorsQuestion<LineDay>("lines_by_day");
+const REST_PROJECTS = errorsQuestion<RestRow>("projects_of_other_lines");
+const LINE_PROJECTS = errorsQuestion<LineProject>("projects_of_lines");
 
 /**
  * What is shown of listed lines: the failures of each and of its kind by day; the projects that each hit in the period, the latest first, and
  * how many the other lines of its kind hit. Of all time nobody counts projects.
  */
-export function askForShown({ period, choice }: ErrorsScope, listed: readonly LineRow[]) {
-  const { start, first, last } = period;
+export function askForShown(scope: ErrorsScope, listed: readonly LineRow[]) {
+  const { period, choice } = scope;
   const prints = new Set(listed.map(({ error_fingerprint }) => error_fingerprint));
   const isKind = isOneOf(build.error_fingerprint, [...prints]);
   const isLine = isOneOf(
@@ -212,12 +221,11 @@ export function askForShown({ period, choice }: ErrorsScope, listed: readonly Li
     listed.map(({ error_line_id }) => error_line_id),
   );
   const isAll = isAllTime(period);
-  const isShown = within(build.triggered_on, first, last);
-  const isChosen = chosen({ ...choice, line: undefined, print: undefined }, build);
+  const ofKind = also(chosen({ ...choice, line: undefined, print: undefined }, build));
   return {
-    printDays: KIND_DAYS({ isShown: within(daily.day, start, last), isKind }),
-    lineDays: LINE_DAYS({ isShown: within(build.triggered_on, start, last), isKind, isLine }),
-    projects: isAll ? null : LINE_PROJECTS({ isShown, isLine, most: inline(projectsOf(choice)) }),
-    restProjects: isAll ? null : REST_PROJECTS({ isShown: all(isShown, ...isChosen), isKind, isLine }),
+    printDays: KIND_DAYS(scope, { isKind }),
+    lineDays: LINE_DAYS(scope, { isKind, isLine }),
+    projects: isAll ? null : LINE_PROJECTS(scope, { isLine, most: inline(projectsOf(choice)) }),
+    restProjects: isAll ? null : REST_PROJECTS(scope, { chosen: ofKind, isKind, isLine }),
   };
 }

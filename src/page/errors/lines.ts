@@ -30,6 +30,7 @@ import {
   PRINTS_PER_PAGE,
   type PrintDay,
   projectsOf,
+  WHOLE,
 } from "./lines-questions.ts";
 
 /** The lines that are shown, with the days of each and of their kinds, and the projects that they hit. */
@@ -46,7 +47,7 @@ export const lines = block({
     print: null,
     sort: Object.keys(PRINT_SORTS),
   },
-  asks: ({ period, at, choice }: ErrorsScope) => ({ rows: askForLines(period, at, choice) }),
+  asks: (scope: ErrorsScope) => ({ rows: askForLines(scope) }),
   async draw({ rows }, scope, said: ErrorsSaid, tx) {
     const { choice, period, now } = scope;
     const isAll = isAllTime(period);
@@ -101,8 +102,6 @@ function renderChoice({ choice: { kind, line, print }, href }: LinesFacts): Mark
 
 /** Neither one line nor one kind of line is chosen. */
 const isUnfocused = ({ line, print }: ErrorsChoice): boolean => line === undefined && print === undefined;
-
-const WHOLE = { kind: undefined, line: undefined, print: undefined };
 
 const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-hidden="true">
   <path class="cut" d="M2 0v14" stroke-width="3"/></svg>Same kind</dt>

@@ -1,4 +1,3 @@
-import { sql } from "drizzle-orm";
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
@@ -10,7 +9,7 @@ import { type BothPeriods, changeOf, renderShareChange } from "./changes.ts";
 import { countsBySpan, drawMiniBars, mostADay, spanNoun, spansOf } from "./charts.ts";
 import { html, type Markup, shorten } from "./html.ts";
 import { type Link, meantLinks, nearestChoices } from "./links.ts";
-import { type Days, dateOf, daysName, endOfBefore, type Period, rowsIn, within } from "./period.ts";
+import { type Days, dateOf, daysName, dayText, endOfBefore, type Period, rowsIn } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, readonly [label: string, meaning: string]>> = {
   dependency: ["Missing dependency", "something the build needs is missing, or clashes"],
@@ -75,7 +74,7 @@ const KIND_DAYS = question<KindDay>("failures_by_day", import.meta.url);
 
 /** The failures of each day by kind, of the period and of the one before it. */
 export const askForKinds = ({ start, last }: Period): Asks<KindDay> =>
-  KIND_DAYS({ isShown: within(sql`day`, start, last) });
+  KIND_DAYS({ start: dayText(start), last: dayText(last) });
 
 /** A kind of error with its failed builds. */
 export interface Kind {

@@ -138,10 +138,6 @@ export const FIRST_DAY: Asks<{ readonly first_day: string | null }> =
 /** A day of a period as a date. */
 export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;
 
-/** That a column is one of these days, both included. */
-export const within = (column: SQL, first: number, last: number): SQL =>
-  sql`${column} between ${dateOf(first)} and ${dateOf(last)}`;
-
 /** The period of a choice. Throws ConfigError where no build of it is known: an empty file would look like an answer. */
 export async function findPeriod(
   tx: TransactionSql,

@@ -7,7 +7,7 @@ import { foreign, html, type Markup, shorten, targetWords } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink, CURRENT } from "./links.ts";
 import { age, ICONS, icon, mark, momentTag, outcomeMark, spanBetween, when } from "./marks.ts";
-import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
+import { dayName, dayNumber, dayText } from "./period.ts";
 
 const STEP = 5;
 
@@ -187,7 +187,7 @@ const MAIN_DAY_ROWS = question<MainDayRow>("main_days", import.meta.url);
 export const askForMainDays = (projectIds: readonly string[], at: Date): Asks<MainDayRow> =>
   MAIN_DAY_ROWS({
     shown: shownProjects(projectIds),
-    first: dateOf(firstOf(at)),
+    first: dayText(firstOf(at)),
     at: at.toISOString(),
   });
 
@@ -195,7 +195,7 @@ const KNOWN_DAYS = question<{ readonly day: string }>("known_days", import.meta.
 
 /** The days on which somebody looked. */
 const askForKnownDays = (at: Date): Asks<{ readonly day: string }> =>
-  KNOWN_DAYS({ isShown: within(sql`day`, firstOf(at), lastOf(at)) });
+  KNOWN_DAYS({ first: dayText(firstOf(at)), last: dayText(lastOf(at)) });
 
 const DAY_LOOKS = {
   good: "only successes",

@@ -1,6 +1,7 @@
 /** The failures and the rate of a period by kind of error and by format, and without the faults of the platform. */
+import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, relation } from "../../report/ask.ts";
+import { ask, askFor, inline } from "../../report/ask.ts";
 import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { type Count, finishedOf, rateChange, rateDot, shareWords } from "../parts/changes.ts";
@@ -16,11 +17,9 @@ import {
 } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
 import { mark, momentTag } from "../parts/marks.ts";
-import { daysName, dayText, within } from "../parts/period.ts";
+import { dateOf, daysName, dayText } from "../parts/period.ts";
 import { type Column, numberColumn, renderListTable, renderRows } from "../parts/tables.ts";
 import { askForDays, LATE_DAYS, lateOf, plainOf, type TrendsScope, trendsQuestion } from "./trends-scope.ts";
-
-const build = relation("fact_builds");
 
 /** The kinds of error, day by day. */
 export const why = block({
@@ -135,7 +134,9 @@ export const platform = block({
   id: "platform",
   asks: (scope: TrendsScope) => ({
     rows: askForTrouble(scope),
-    looked: askForHoursLookedAt(within(build.triggered_on, lateOf(scope.period).first, scope.period.last)),
+    looked: askForHoursLookedAt(
+      sql`triggered_on between ${dateOf(lateOf(scope.period).first)} and ${dateOf(scope.period.last)}`,
+    ),
     plain: askForPlain(scope),
   }),
   draw({ rows, looked: [looked], plain }, { period, type, now }) {

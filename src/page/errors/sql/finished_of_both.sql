@@ -1,4 +1,4 @@
-select sum(finished) filter (where day >= :first) as finished,
-  sum(finished) filter (where day < :first) as finished_before
+select sum(finished) filter (where day >= :first::date) as finished,
+  sum(finished) filter (where day < :first::date) as finished_before
 from report.success_rate_daily
-where :isShown
+where day between :start::date and :last::date

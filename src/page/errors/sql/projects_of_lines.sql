@@ -8,7 +8,7 @@ from (
     from (
       select error_line_id, project_id, project_slug, version_slug, type, build_id, triggered_at
       from report.fact_builds
-      where failed = 1 and :isShown and project_id <> '-1'
+      where failed = 1 and triggered_on between :first::date and :last::date and project_id <> '-1'
         and :isLine
     ) as failure
   ) as dated

@@ -1,3 +1,3 @@
 select day
 from report.success_rate_daily
-where :isShown and is_covered
+where day between :first::date and :last::date and is_covered

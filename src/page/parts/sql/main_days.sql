@@ -8,7 +8,7 @@ cross join lateral (
       select version_id from report.dim_versions
       where project_id = shown.project_id and is_main and not is_deleted
     )
-    and triggered_at >= :first::timestamp at time zone 'UTC' and triggered_at <= :at::timestamptz
+    and triggered_at >= :first::date::timestamp at time zone 'UTC' and triggered_at <= :at::timestamptz
   group by 1
 ) as days
 order by shown.project_id, day
