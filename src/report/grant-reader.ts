@@ -91,7 +91,6 @@ export async function planReaderGrant(
   role: string,
   { withPeople = false, withInterface = false }: ReaderOptions = {},
 ): Promise<ReaderGrant> {
-  const granted = withInterface ? INTERFACE_RELATIONS : [];
   const allowed = withInterface ? SERVED : [];
   const fault = nameFault(role);
   if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
@@ -104,9 +103,21 @@ export async function planReaderGrant(
         hint: "use letters, digits and _ - . @ $, or make that role yourself and repeat the command",
       });
     assertFenced(role, facts);
-    const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople, granted });
+    const isNew = !facts.exists;
+    // Postgres quotes the names, because it knows its reserved words. Rights on later views must name the role
+    // that will create them.
+    const grants = await READER_GRANTS(sql, {
+      role,
+      withPeople,
+      granted: withInterface ? INTERFACE_RELATIONS : [],
+      isNew,
+      timeout: STATEMENT_TIMEOUT,
+      notices: NOTICES,
+      counted: COUNTED_OF_NOTICES,
+    });
+    const statements = grants.map(({ statement }) => statement);
     const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];
-    return { role, isNew: !facts.exists, withPeople, withInterface, statements, warnings };
+    return { role, isNew, withPeople, withInterface, statements, warnings };
   });
 }
 
@@ -133,25 +144,6 @@ export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): 
       hint: "ask a role that may create roles (CREATEROLE) and owns the schema report to run what --dry-run prints",
     });
   }
-}
-
-async function listStatements(
-  sql: Sql,
-  role: string,
-  { isNew, withPeople, granted }: { isNew: boolean; withPeople: boolean; granted: readonly string[] },
-): Promise<string[]> {
-  // Postgres quotes the names, because it knows its reserved words. Rights on later views must name the role
-  // that will create them.
-  const rows = await READER_GRANTS(sql, {
-    role,
-    withPeople,
-    granted: [...granted],
-    isNew,
-    timeout: STATEMENT_TIMEOUT,
-    notices: NOTICES,
-    counted: COUNTED_OF_NOTICES,
-  });
-  return rows.map(({ statement }) => statement);
 }
 
 function nameFault(role: string): string | null {

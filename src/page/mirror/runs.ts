@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
-import { type Asks, countIn, piece, question, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, piece, questionsOf, sumIn } from "../parts/answers.ts";
 import { block } from "../parts/block.ts";
 import { drawTimeline, keyEntry, levelLine, renderKey, timeAxis, uprightLine } from "../parts/charts.ts";
 import type { PageMoment } from "../parts/freshness.ts";
@@ -19,7 +19,12 @@ import { numberColumn, renderListTable, renderState } from "../parts/tables.ts";
 
 /** Runs; rounds of the watch that followed each other are one row. A page has the newest 2,000 of them: more than a watch makes in a day. */
 const RUNS = piece("grouped_runs", import.meta.url);
-const LOOKS = question<RunRow>("looks_of_day", import.meta.url);
+
+export const mirrorQuestion = questionsOf(import.meta.url, ({ now }: PageMoment) => ({
+  now: now.toISOString(),
+}));
+
+const LOOKS = mirrorQuestion<RunRow>("looks_of_day");
 
 /** A run, or rounds of the watch that followed each other; the status and the reason are those of the last. */
 export interface RunRow {
@@ -47,9 +52,7 @@ interface CountsRow {
   readonly not_good: number;
 }
 
-const COUNTS = question<CountsRow>("runs_and_walks", import.meta.url);
-
-export const askForCounts = ({ now }: PageMoment): Asks<CountsRow> => COUNTS({ now: now.toISOString() });
+export const askForCounts = mirrorQuestion<CountsRow>("runs_and_walks");
 
 const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];
 const SPAN_MS = 25 * HOUR_MS;
@@ -68,7 +71,7 @@ const SIGNS = {
 export const looks = block({
   id: "looks",
   asks: (_: PageMoment) => ({ rows: askForRuns() }),
-  file: ({ now }) => LOOKS({ runs: RUNS(), now: now.toISOString() }),
+  file: (moment) => LOOKS(moment, { runs: RUNS() }),
   draw({ rows: groups }, { now, isFile }) {
     const since = now.getTime() - SPAN_MS;
     const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();

@@ -2,14 +2,14 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askFor, onPage } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { type Asks, countIn, question, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { age, type MarkKind, mark, when } from "../parts/marks.ts";
 import { numberColumn, renderListTable, renderRows, renderState } from "../parts/tables.ts";
 import { listName } from "./never-synced.ts";
-import { askForCounts, wordsOf } from "./runs.ts";
+import { askForCounts, mirrorQuestion, wordsOf } from "./runs.ts";
 
 const MOST_ROWS = 8;
 
@@ -173,13 +173,13 @@ interface WalkRow {
   readonly started_at: string | null;
 }
 
-const BAD_WALKS = question<WalkRow>("bad_walks", import.meta.url);
+const BAD_WALKS = mirrorQuestion<WalkRow>("bad_walks");
 
 /** Readings of lists that did not come to a good end, and why. */
 export const walks = block({
   id: "walks",
   asks: (moment: PageMoment) => ({
-    rows: BAD_WALKS({ now: moment.now.toISOString() }),
+    rows: BAD_WALKS(moment),
     counts: askForCounts(moment),
   }),
   draw({ rows, counts: [counts] }, { now }) {

@@ -165,18 +165,6 @@ function partWords({ failing: count, series }: ProjectListRow): string {
   return `${counted(count, versions === count ? "version" : "format")} fail`;
 }
 
-/** The meaning of the strips and the rates of a list. */
-export const renderListKey = (): Markup =>
-  html`<p class="key"><span>
-    <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
-    <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
-    <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
-    the line: not finished; the newest at the right. By day: the line alone is a day without builds, a dotted line one that is not
-    known; the share is that of finished builds</span>
-    <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
-    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
-    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
-
 const project = relation("project_states");
 
 /** The rows of a page of the list. */
@@ -268,12 +256,6 @@ function isFound({ q }: ProjectsChoice): SQL | false {
   const hasPart = (column: SQL) => sql`strpos(lower(${column}), lower(${q})) > 0`;
   return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
 }
-
-const PROJECTS_OF_SLUGS = question<ProjectState>("projects_of_slugs", import.meta.url);
-
-/** The states of the projects with these slugs. */
-export const askForSlugs = (slugs: readonly string[]): Asks<ProjectState> =>
-  PROJECTS_OF_SLUGS({ slugs: JSON.stringify(slugs) });
 
 /** The last outcomes of each project, the oldest first, in one row each. */
 const PROJECT_STRIPS = question<StripRow & { readonly project_id: string }>(

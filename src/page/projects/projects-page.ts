@@ -1,6 +1,6 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/answers.ts";
+import { type Asks, askEach, question } from "../parts/answers.ts";
 import {
   type BlockPage,
   block,
@@ -44,7 +44,6 @@ import { renderListTable } from "../parts/tables.ts";
 import {
   askForCountedProjects,
   askForProjects,
-  askForSlugs,
   type CountedProject,
   findProjectRows,
   isState,
@@ -54,7 +53,6 @@ import {
   type ProjectState,
   type ProjectsChoice,
   projectColumns,
-  renderListKey,
   STATES,
   type State,
 } from "./project-rows.ts";
@@ -249,6 +247,17 @@ function renderBar(choice: ProjectsChoice, count: Counts): Markup {
 ${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
 
+/** The meaning of the strips and the rates of a list. */
+const KEY = html`<p class="key"><span>
+    <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
+    <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
+    <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
+    the line: not finished; the newest at the right. By day: the line alone is a day without builds, a dotted line one that is not
+    known; the share is that of finished builds</span>
+    <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
+    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
+    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
+
 function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total: number) {
   const { choice } = scope;
   const { sort: by, page } = choice;
@@ -259,7 +268,7 @@ function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total
     rows,
     sort: { path: PATH, kept, by, direction: PROJECT_SORTS[by].direction },
   })}
-${renderListKey()}
+${KEY}
 ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun: "project" })}`;
 }
 
@@ -288,6 +297,12 @@ ${
 ${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(scope), rows: alike })}`
 }`;
 }
+
+const PROJECTS_OF_SLUGS = question<ProjectState>("projects_of_slugs", import.meta.url);
+
+/** The states of the projects with these slugs. */
+const askForSlugs = (slugs: readonly string[]): Asks<ProjectState> =>
+  PROJECTS_OF_SLUGS({ slugs: JSON.stringify(slugs) });
 
 async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<ProjectListRow[]> {
   const slugs = await findNearestProjects(tx, q);

@@ -110,6 +110,12 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
   };
 }
 
+/** A file is there, with as many bytes as were written. */
+export async function isWhole(path: string, bytes: number): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() === true && found.size === bytes;
+}
+
 /** A crash of the machine must not leave a manifest that names files without content. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, "r+");

@@ -1,5 +1,5 @@
 /** The months of an export: their files, and those of the last export that can be kept because their month has the same revision. */
-import { mkdir, readFile, stat } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
 import { isJsonObject } from "../../resources/parse-json.ts";
@@ -9,7 +9,7 @@ import { type AnswerFilters, askFor, relation } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import type { AnswerCell, AnswerRow } from "../read-answer.ts";
 import type { TypedColumn } from "./parquet.ts";
-import { createPartFiles, PART, type PartFile, type Target } from "./part-files.ts";
+import { createPartFiles, isWhole, PART, type PartFile, type Target } from "./part-files.ts";
 import { isCount, MARKER, parseObject } from "./staging-folder.ts";
 
 /** The version of the layout and the names of the files. */
@@ -61,9 +61,7 @@ export async function readLastExport(
     folder,
     async find(path) {
       const file = files.get(path);
-      if (file === undefined) return null;
-      const found = await stat(join(folder, path)).catch(() => null);
-      return found?.isFile() && found.size === file.bytes ? file : null;
+      return file && (await isWhole(join(folder, path), file.bytes)) ? file : null;
     },
   };
 }

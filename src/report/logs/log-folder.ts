@@ -10,7 +10,7 @@ import { ConfigError, withOutputErrors } from "../../base/errors.ts";
 import { makeFolder, PRIVATE_FILE } from "../../base/make-folder.ts";
 import { readVersion } from "../../base/version.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
-import { linkFile, syncFile } from "../export/part-files.ts";
+import { isWhole, linkFile, syncFile } from "../export/part-files.ts";
 import { ABANDONED_AFTER_MS, isCount, MARKER, parseObject, writeMarker } from "../export/staging-folder.ts";
 
 /** A complete file, as the manifest has it: its path is relative to the folder, its hash in hex. */
@@ -42,9 +42,8 @@ export async function readLogFolder(folder: string): Promise<LogFile[]> {
 
 /** True where a file has just the bytes that were written. */
 export async function isIntact(folder: string, { path, bytes, sha256 }: LogFile, signal: AbortSignal) {
-  const found = await stat(join(folder, path)).catch(() => null);
-  if (found?.isFile() !== true || found.size !== bytes) return false;
-  return (await hashFile(join(folder, path), signal)) === sha256;
+  const place = join(folder, path);
+  return (await isWhole(place, bytes)) && (await hashFile(place, signal)) === sha256;
 }
 
 /**
