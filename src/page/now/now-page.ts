@@ -123,7 +123,7 @@ const nowVerdict = part({
     const { kind, ...judged } = judge(facts);
     const { arrivals, now } = facts;
     const isQuiet = kind === "quiet";
-    const last = () => spanUntil(new Date(arrivals.lastBuildAt), when(arrivals.lastBuildAt, now), now);
+    const last = () => spanUntil(new Date(arrivals.lastBuildAt), when(arrivals.lastBuildAt, now));
     return {
       verdict: { ...judged, figures: isQuiet ? quietFigures(facts, answers) : figuresOf(facts, answers) },
       facts,

@@ -59,8 +59,6 @@ export const nowQuestion = questionsOf(import.meta.url, ({ at, day }: NowScope) 
 
 /** The 24 hours that the page is about. */
 export interface NowSpan {
-  /** Ages count to it. */
-  readonly now: Date;
   /** The span in words, such as "last 24 hours", and "in the last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
   readonly within: string;
@@ -74,7 +72,7 @@ export interface NowSpan {
 
 /** The 24 hours up to the last look; the last ones where it is new, or a day of the past. */
 export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
-  const span = spanUntil(at, when(at, now), now);
+  const span = spanUntil(at, when(at, now));
   const words = day?.name ?? "last 24 hours";
   if (isNow) return { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" };
   if (day === undefined) return span;
@@ -82,10 +80,9 @@ export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
   return { ...span, ...said, words, short: words };
 }
 
-export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
+export function spanUntil(end: Date, endWords: string): NowSpan {
   const words = `24 hours before ${endWords}`;
   return {
-    now,
     words,
     within: `in the ${words}`,
     ago: "ago",

@@ -87,7 +87,7 @@ const askForOpen = nowQuestion<OpenBuild>("newest_open");
 export const stuck = block({
   id: "stuck",
   asks: (scope: NowScope) => ({ rows: askForOpen(scope), openCounts: askForOpenCounts(scope) }),
-  draw({ rows, openCounts: [counts] }, { day }, { of: { now }, isQuiet }: NowSaid) {
+  draw({ rows, openCounts: [counts] }, { day, now }, { isQuiet }: NowSaid) {
     // Nobody knows which builds were open on a day of the past.
     if (isQuiet || day !== undefined) return null;
     const stuck = countIn(counts, "stuck");
@@ -139,14 +139,14 @@ export const fixed = block({
     rows: askForFixes(scope),
     fixedCounts: askForFixedCounts(scope),
   }),
-  draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
+  draw({ rows, fixedCounts: [counts] }, { now }, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
     const projects = countIn(counts, "projects");
     const fixed = [...groupBy(rows, ({ project_id }) => project_id).values()].map(([newest, ...more]) => {
       const lasted = spanBetween(newest.broke_at, newest.recovered_at);
       return {
         name: html`${mark("good", "fixed")} ${projectLink(newest.project_slug)} ${targetTag(newest)}`,
-        age: age(newest.recovered_at, of.now),
+        age: age(newest.recovered_at, now),
         small: html`failed${lasted && ` for ${lasted}`}: ${kindLabel(newest.error_class)}
           · ${buildLink(newest.recovered_build_id)}${more.length > 0 && ` · ${grouped(more.length)} more here`}`,
       };
@@ -160,7 +160,7 @@ export const fixed = block({
       short:
         newest === undefined
           ? "none yet"
-          : html`the newest ${slugWords(newest.project_slug)}, ${ago(newest.recovered_at, of.now, of.ago) ?? "?"}`,
+          : html`the newest ${slugWords(newest.project_slug)}, ${ago(newest.recovered_at, now, of.ago) ?? "?"}`,
       empty: rows.length === 0 && [
         "zero",
         "None yet.",

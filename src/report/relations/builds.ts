@@ -2,6 +2,7 @@ import { amount, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
+  BY_HOUR,
   COVERAGE,
   DAY,
   DELETED_AT,
@@ -183,9 +184,7 @@ export const BUILD_RELATIONS = {
         "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open. " +
         "Before the mirror began open_max counts each build whose finish was not seen: ask where the two are near each other.",
     },
-    key: ["hour"],
-    time: "hour",
-    order: ["hour desc"],
+    ...BY_HOUR,
     answer: ["hour", "open_min", "open_max", "is_covered"],
     stored: stored(backlog),
   }),
@@ -237,9 +236,7 @@ export const BUILD_RELATIONS = {
       usual_high: "The 90th percentile of the same, or null.",
       until: "When it ended: the last hour when the mirror looked.",
     },
-    key: ["hour"],
-    time: "hour",
-    order: ["hour desc"],
+    ...BY_HOUR,
     answer: ["hour", "builds", "usual_low", "usual_high"],
   }),
 };

@@ -49,6 +49,9 @@ export const BY_DAY = {
   order: ["day desc"],
 } as const;
 
+/** The same for a row for each hour. */
+export const BY_HOUR = { key: ["hour"], time: "hour", order: ["hour desc"] } as const;
+
 /** For relations that have a row for each day. */
 export const COVERAGE = {
   is_complete:

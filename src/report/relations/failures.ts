@@ -3,6 +3,7 @@ import { amount, idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
   BY_DAY,
+  BY_HOUR,
   COVERAGE,
   NONE_DATED,
   PROJECT,
@@ -331,9 +332,7 @@ export const FAILURE_RELATIONS = {
       builds: "Finished builds of the hour.",
       failed: "Failed builds of the hour.",
     },
-    key: ["hour"],
-    time: "hour",
-    order: ["hour desc"],
+    ...BY_HOUR,
     answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
     stored: stored(hours),
   }),
