@@ -244,15 +244,22 @@ const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = 
   ENOSYS: ["it takes no such files", "choose another place"],
 };
 
+/** The system's code of an error, with what keeps a place from being written to and with advice. Undefined for any other error. */
+export function placeFault(error: unknown) {
+  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
+  const [what, hint] = FAULTS[code] ?? [];
+  return what === undefined ? undefined : { code, what, hint };
+}
+
 /**
  * Says in one sentence why `place` could not be written. The place was named by the user, so it is no bug. Any other
  * error is returned unchanged.
  */
 export function toOutputError(error: unknown, place: string): unknown {
   if (error instanceof MirrorError) return error;
-  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
-  const [what, hint] = FAULTS[code] ?? [];
-  if (what === undefined) return error;
+  const fault = placeFault(error);
+  if (fault === undefined) return error;
+  const { code, what, hint } = fault;
   return new ConfigError(`could not write to ${place}: ${what} (${code})`, { cause: error, hint });
 }
 
