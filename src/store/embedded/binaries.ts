@@ -63,8 +63,6 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
 
 /** What helps beside another folder. */
 const REPAIRS: Readonly<Record<string, string>> = {
-  EACCES: "change its permissions",
-  EPERM: "change its permissions",
   ENOSPC: "free space",
   EDQUOT: "free space",
   ENOTEMPTY: "try again when no other process writes there",
@@ -78,7 +76,8 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
   const isDenied = code === "EACCES" || code === "EPERM";
   const foreign = isDenied ? foreignOwnerError(dataDir, error) : null;
   if (foreign !== null) return foreign;
-  const ways = [REPAIRS[code] ?? [], "set DOCMIRROR_DATA_DIR to another folder"].flat();
+  const repair = isDenied ? "change its permissions" : REPAIRS[code];
+  const ways = [repair ?? [], "set DOCMIRROR_DATA_DIR to another folder"].flat();
   return new StoreError(`could not use the data directory ${dataDir}: ${what} (${code})`, {
     cause: error,
     sqlstate: code,
