@@ -222,14 +222,20 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+type Fault = readonly [what: string, hint: string];
+const DENIED: Fault = ["no permission to write there", "choose a place that you may write to"];
+const IN_THE_WAY: Fault = ["a file is in the way", "choose another place"];
+const MOUNTED: Fault = ["it is a mount point", "name a folder in it"];
+const NO_FILES: Fault = ["it takes no such files", "choose another place"];
+
 /** The system's codes for a place that cannot be written to, in words and with advice. */
-const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = {
-  EACCES: ["no permission to write there", "choose a place that you may write to"],
-  EPERM: ["no permission to write there", "choose a place that you may write to"],
+const FAULTS: Readonly<Record<string, Fault>> = {
+  EACCES: DENIED,
+  EPERM: DENIED,
   EROFS: ["it cannot be written to", "choose a place that can be written to"],
   ENOENT: ["its folder is not there, or takes no files", "choose another place"],
-  ENOTDIR: ["a file is in the way", "choose another place"],
-  EEXIST: ["a file is in the way", "choose another place"],
+  ENOTDIR: IN_THE_WAY,
+  EEXIST: IN_THE_WAY,
   EISDIR: ["it is a folder", "name a file"],
   ELOOP: ["it is a link to itself", "choose another place"],
   ENAMETOOLONG: ["its name is too long", "choose another name"],
@@ -237,12 +243,19 @@ const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = 
   EDQUOT: ["the disk quota is used up", "make room on the disk"],
   EFBIG: ["it is longer than the system allows", "choose another disk, or raise the limit (ulimit -f)"],
   EIO: ["the disk fails", "choose another disk"],
-  EBUSY: ["it is a mount point", "name a folder in it"],
-  EXDEV: ["it is a mount point", "name a folder in it"],
+  EBUSY: MOUNTED,
+  EXDEV: MOUNTED,
   ENOTEMPTY: ["something else was written there meanwhile", "try again"],
-  EINVAL: ["it takes no such files", "choose another place"],
-  ENOSYS: ["it takes no such files", "choose another place"],
+  EINVAL: NO_FILES,
+  ENOSYS: NO_FILES,
 };
+
+/** The system's code of an error, with what keeps a place from being written to and with advice. Undefined for any other error. */
+export function placeFault(error: unknown) {
+  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
+  const [what, hint] = FAULTS[code] ?? [];
+  return what === undefined ? undefined : { code, what, hint };
+}
 
 /**
  * Says in one sentence why `place` could not be written. The place was named by the user, so it is no bug. Any other
@@ -250,9 +263,9 @@ const FAULTS: Readonly<Record<string, readonly [what: string, hint: string]>> = 
  */
 export function toOutputError(error: unknown, place: string): unknown {
   if (error instanceof MirrorError) return error;
-  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
-  const [what, hint] = FAULTS[code] ?? [];
-  if (what === undefined) return error;
+  const fault = placeFault(error);
+  if (fault === undefined) return error;
+  const { code, what, hint } = fault;
   return new ConfigError(`could not write to ${place}: ${what} (${code})`, { cause: error, hint });
 }
 

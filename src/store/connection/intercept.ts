@@ -1,10 +1,10 @@
-import type { AnySql } from "./sql.ts";
+import type postgres from "postgres";
 
 /**
  * A pool or a transaction like `first` whose statements are those of `current()`, each made through `through`. `own` are its other
  * functions that differ.
  */
-export function intercept<S extends AnySql>(
+export function intercept<S extends postgres.ISql>(
   first: S,
   current: () => S,
   through: <R>(make: () => R) => R,

@@ -4,7 +4,7 @@ import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink 
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { installLine } from "../../base/config/program.ts";
-import { messageOf, StoreError } from "../../base/errors.ts";
+import { messageOf, placeFault, StoreError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { foreignOwnerError, type ServerAccount } from "./account.ts";
 
@@ -61,34 +61,27 @@ export function createPaths(dataDirSetting: string): EmbeddedPaths {
   };
 }
 
-type Fault = [what: string, hint: string];
-const DENIED: Fault = [
-  "no permission to write there",
-  "change its permissions, or set DOCMIRROR_DATA_DIR to another folder",
-];
-const FAULTS: Readonly<Record<string, Fault>> = {
-  EACCES: DENIED,
-  EPERM: DENIED,
-  EROFS: ["the file system is read-only", "set DOCMIRROR_DATA_DIR to another folder"],
-  ENOTDIR: ["it is a file, or is below a file", "set DOCMIRROR_DATA_DIR to a folder"],
-  EEXIST: ["it is a file", "set DOCMIRROR_DATA_DIR to a folder"],
-  ENOSPC: ["the disk is full", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
-  ENOTEMPTY: ["another process still writes there", "try again when it has ended"],
-  EDQUOT: ["the disk quota is used up", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
-  ENOENT: ["it cannot be created there, or was removed", "set DOCMIRROR_DATA_DIR to another folder"],
+/** What helps beside another folder. */
+const REPAIRS: Readonly<Record<string, string>> = {
+  ENOSPC: "free space",
+  EDQUOT: "free space",
+  ENOTEMPTY: "try again when no other process writes there",
 };
 
 /** Explains an error of the data directory. Any other error is returned unchanged. */
 export function toDataDirError(error: unknown, dataDir: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  const fault = code === undefined ? undefined : FAULTS[code];
+  const fault = placeFault(error);
   if (fault === undefined) return error;
-  const foreign = fault === DENIED ? foreignOwnerError(dataDir, error) : null;
+  const { code, what } = fault;
+  const isDenied = code === "EACCES" || code === "EPERM";
+  const foreign = isDenied ? foreignOwnerError(dataDir, error) : null;
   if (foreign !== null) return foreign;
-  return new StoreError(`could not use the data directory ${dataDir}: ${fault[0]} (${code})`, {
+  const repair = isDenied ? "change its permissions" : REPAIRS[code];
+  const ways = [repair ?? [], "set DOCMIRROR_DATA_DIR to another folder"].flat();
+  return new StoreError(`could not use the data directory ${dataDir}: ${what} (${code})`, {
     cause: error,
     sqlstate: code,
-    hint: fault[1],
+    hint: ways.join(", or "),
   });
 }
 

@@ -277,7 +277,7 @@ describe("what is wrong with the data directory is told", () => {
     await writeFile(file, "");
     await expect(openEmbedded({ dataDir: file, log })).rejects.toMatchObject({
       exitCode: 4,
-      message: expect.stringMatching(/it is a file/),
+      message: expect.stringMatching(/a file is in the way/),
       hint: expect.stringMatching(/DOCMIRROR_DATA_DIR/),
     });
     const below = openEmbedded({ dataDir: join(file, "below"), log });
