@@ -87,16 +87,6 @@ describe("the defaults of a URL", () => {
     expect(withDefaults(url, all)).toBe(completed);
   });
 
-  test("count where the URL says nothing", () => {
-    const { user, password, database, tls } = parseDatabaseUrl(withDefaults("postgres://h", all));
-    expect({ user, password, database, tls }).toEqual({
-      user: "you",
-      password: "p@ss",
-      database: "theirs",
-      tls: false,
-    });
-  });
-
   test("whose file is missing name their variable", () => {
     const url = withDefaults("postgres://h", [["sslrootcert", "/nowhere"]]);
     expect(() => parseDatabaseUrl(url)).toThrow(

@@ -70,18 +70,6 @@ describe("toStoreError", () => {
     expect(error).toMatchObject({ message: expect.stringMatching(/^could not read/) });
   });
 
-  test("a role without a right", async () => {
-    await sql.unsafe("create schema closed; create table closed.t ()");
-    await sql.unsafe("create role docmirror_test_nobody nologin").catch(() => {});
-    const error = await sql
-      .begin(async (own) => {
-        await own`set local role docmirror_test_nobody`;
-        await own`select from closed.t`;
-      })
-      .catch((caught: unknown) => toStoreError(caught, "read t"));
-    expect(error).toMatchObject({ sqlstate: "42501" });
-  });
-
   const asNobody = `create role docmirror_test_temp nologin; set local role docmirror_test_temp`;
   const revoked = `do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$`;
   test.each([

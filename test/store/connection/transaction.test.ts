@@ -30,25 +30,6 @@ const openPool = (max: number, applicationName = "docmirror leaving") => {
 };
 
 describe("a transaction", () => {
-  test("gives what its function gave, and is committed", async () => {
-    const given = await withTransaction(sql, async (tx) => {
-      await tx`insert into t values (1)`;
-      await tx.savepoint((savepoint) => savepoint.unsafe("insert into t values (2)"));
-      return "done";
-    });
-    expect(given).toBe("done");
-    expect(await sql`select n from t where n in (1, 2) order by n`).toEqual([{ n: 1 }, { n: 2 }]);
-  });
-
-  test("that fails is rolled back, with its own error", async () => {
-    const failed = withTransaction(sql, async (tx) => {
-      await tx`insert into t values (3)`;
-      await tx`insert into t values (3)`;
-    });
-    await expect(failed).rejects.toMatchObject({ code: "23505" });
-    expect(await sql`select n from t where n = 3`).toEqual([]);
-  });
-
   test("goes on when a savepoint failed", async () => {
     await withTransaction(sql, async (tx) => {
       await tx`insert into t values (4)`;
