@@ -79,6 +79,31 @@ describe("of the mirror by hand", () => {
   });
 });
 
+describe("of builds at midnight", () => {
+  beforeAll(() =>
+    open("Etc/UTC", () =>
+      sql.unsafe(`
+        insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
+        values ('1', 'pip', 'list', true, now(), now(), '');
+        insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash) values ('1', 'latest', '1', now(), now(), '');
+        insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+        select id, date::timestamp, 'finished', success, type, '1', '1', now(), now(), '' from (values
+          ('1', '2025-03-01 10:00', false, 'html'), ('2', '2025-03-03 00:00', true, 'html'), ('3', '2025-03-03 00:00', false, 'pdf')
+        ) as of (id, date, success, type)`),
+    ),
+  );
+  afterAll(close);
+
+  test.each([
+    ["2025-02-28", []],
+    ["2025-03-01", ["1"]],
+    ["2025-03-02", ["1"]],
+    ["2025-03-03", ["3"]],
+  ])("on %s began with these builds: midnight is of the day that it begins", async (day, ids) => {
+    expect(idsOf(await ask(day))).toEqual(ids);
+  });
+});
+
 describe("of random builds", () => {
   beforeAll(() => open(RANDOM_ZONE, () => createRandomMirror(createRandom(SEED)).insert(sql, 3000)));
   afterAll(close);

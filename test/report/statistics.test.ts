@@ -21,7 +21,8 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  for (const table of ["rollup.streaks", "rollup.project_days"]) await sql`delete from ${sql(table)}`;
+  for (const table of ["rollup.streaks", "rollup.project_days", "report.dim_versions", "report.dim_projects"])
+    await sql`delete from ${sql(table)}`;
 });
 
 function at(ms: number): string {
@@ -196,6 +197,18 @@ test.each([
 ])("the time to recover is estimated of $of", async ({ hours, told }) => {
   await insertStreaks(hours);
   expect(await estimate()).toMatchObject([told]);
+});
+
+test("a streak was broken until its project or its version was deleted, whichever came first", async () => {
+  await insertStreaks("2 3 10+");
+  expect(await estimate()).toMatchObject([{ median_hours: 3, p75_hours: null }]);
+  const gone = { is_deleted: true, deleted_at: at(COVERED_THROUGH - 9 * 3_600_000) };
+  await sql`insert into report.dim_projects ${sql({ project_id: "1", project_slug: "one", project_name: "one", ...gone })}`;
+  const [later] = await estimate();
+  // One hour is too short to have seen how the others went on: 1/2, then 0.
+  expect(later).toMatchObject({ median_hours: 2, p75_hours: 3 });
+  await sql`insert into report.dim_versions ${sql({ version_id: "1", project_id: "1", version_slug: "v", is_main: false, is_deleted: true, deleted_at: at(COVERED_THROUGH - 20 * 3_600_000) })}`;
+  expect(await estimate()).toMatchObject([{ streaks: 3, still_open: 1, median_hours: 2, p75_hours: 3 }]);
 });
 
 async function insertDays(project_id: string, days: Record<string, [succeeded: number, finished: number]>) {

@@ -3,7 +3,7 @@ import { type MirrorPages, openMirrorPages } from "./mirror-pages.ts";
 import { expectHarmless, textOf } from "./page-text.ts";
 
 const MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
-/** What another minute or another time of the day would change, in this order. */
+/** What another minute or another day of the month would change, in this order. */
 const MOVING: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\d{1,2}(?: ${MONTH})?(?: \\d{4})?( ?– ?\\d{1,2}) ${MONTH}(?: \\d{4})?`, "g"), "DAYS"],
   [new RegExp(`\\d{1,2} ${MONTH}(?: \\d{4})?`, "g"), "DAY"],
@@ -12,10 +12,13 @@ const MOVING: readonly (readonly [RegExp, string])[] = [
   [/(?:< ?)?\b\d+(?:\.\d)? (?:s|min|h|d)\b(?: \d+ s\b)?/g, "AGE"],
   // A break may be one of yesterday or of today.
   [/DAY (?=TIME)/g, ""],
+  [/(Broke in DATE).*/g, "$1"],
   [/some [\d,]+ a second/g, "some RATE a second"],
   [/from \d+ % to \d+ %, lowest \d+ %/g, "from RATE to RATE"],
   [/(90 days of the main docs of [^:]*): [^)]*/g, "$1"],
   [/[0-9a-f]{16}/g, "ID"],
+  // How this program is called depends on where it lies.
+  [/npx docmirror/g, "docmirror"],
 ];
 const LONG = /(\S{40})\S{100,}/g;
 

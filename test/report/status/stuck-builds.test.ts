@@ -65,43 +65,6 @@ test("one number of stuck builds is in status, metrics, open builds, days and pr
   );
 });
 
-test("a cancelled build is in no rate, and counted by itself", async ({ loading }) => {
-  const { sql } = loading;
-  const see = (state: string, minute: number) =>
-    loading.load("build", [wireBuild("1", { state, date: YOUNG, success: true })], {
-      at: `2024-05-15T11:0${minute}:00.000Z`,
-    });
-  await loading.load("build", [wireBuild("2", { state: "finished", date: YOUNG, success: false })]);
-  for (const [minute, state] of ["triggered", "cancelled"].entries()) await see(state, minute);
-  await refreshReport(sql, SETTINGS);
-  const counts = {
-    builds: 2,
-    finished: 1,
-    succeeded: 0,
-    failed: 1,
-    success_rate: 0,
-    unfinished: 0,
-    cancelled: 1,
-  };
-  const days = await sql`select * from report.success_rate_daily where builds > 0`;
-  const types = await sql`select * from report.success_rate_by_type`;
-  const projects = await sql`select * from report.success_rate_by_project`;
-  for (const [row] of [days, types, projects]) expect(row).toMatchObject(counts);
-  expect(await sql`select * from report.open_builds`).toEqual([]);
-  const [fact] = await sql`select * from report.fact_builds where build_id = '1'`;
-  expect(fact).toMatchObject({
-    outcome: "cancelled",
-    succeeded: null,
-    failed: null,
-    is_settled: true,
-    finished_after: "2024-05-15 11:00:00+00",
-    finished_before: "2024-05-15 11:01:00+00",
-    duration_s_max: null,
-    queued_s_max: null,
-    building_s_max: null,
-  });
-});
-
 test("a word that becomes final changes what its builds count as, and back", { tags: ["long"] }, async ({
   loading,
 }) => {
