@@ -54,7 +54,7 @@ export async function walkLists(
 }
 
 const whyNotBegun = (resource: Resource) =>
-  `${resource} list: other lists came first, and then the service could not be asked any more; the next run reads it`;
+  `${resource} list: other lists came first, until the service could not be asked any more`;
 
 /** Runs the walks at the same time. */
 async function walkTurn(run: WalkingRun, options: TurnOptions): Promise<UpstreamError | null> {
@@ -126,9 +126,9 @@ async function openWalks(
   { sql, patience, clock, runId }: ListRun,
   { walks, resumable }: TurnOptions,
 ): Promise<{ remembered: Promise<FirstPages> }> {
-  const isResumed = ({ resource, kind }: WalkPlan) =>
-    kind === "full" && resumable.some((walk) => walk.resource === resource);
-  const fresh = walks.filter((plan) => !isResumed(plan));
+  const fresh = walks.filter(
+    ({ resource, kind }) => kind === "head" || resumable.every((walk) => walk.resource !== resource),
+  );
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   const named = fresh.map(({ resource }) => resource);
   if (named.length > 0)
