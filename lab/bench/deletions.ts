@@ -44,8 +44,8 @@ async function searchModel(size: number, limit: number, gone: ReadonlySet<number
   const missing = new Set<number>();
   const take = (offset: number, count: number): DatedPage => {
     const page = list.slice(offset, offset + count);
-    const isEnd = page.length < count;
-    const dated = { offset, places: list.length, dates: page.map(text), isEnd };
+    const behind = page.length < count ? 0 : null;
+    const dated = { offset, places: list.length, dates: page.map(text), behind };
     const range = shownWhole(dated);
     const shown = new Set(page);
     const from = Math.min(size, Number(range?.olderThan ?? size));

@@ -137,8 +137,13 @@ export function createDatedList(options: DatedListOptions) {
       stored.set(one.id, one.date);
       missing.delete(one.id);
     }
-    const isEnd = records.length < limit && offset + records.length === state.length;
-    const page = { offset, places: state.length, dates: records.map((one) => text(one.date)), isEnd };
+    const isEnd = records.length < limit && offset + records.length === state.length && records.length > 0;
+    const page = {
+      offset,
+      places: state.length,
+      dates: records.map((one) => text(one.date)),
+      behind: isEnd ? 0 : null,
+    };
     return { page, ids: new Set(records.map(({ id }) => id)) };
   }
 

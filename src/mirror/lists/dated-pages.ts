@@ -5,15 +5,7 @@ import type { ServiceGap } from "../../store/ledger/run-ledger.ts";
 import { fateOf } from "../api/fates.ts";
 import { countListed, countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
-import {
-  type Border,
-  bisect,
-  type DatedPage,
-  type DateRange,
-  type EndedPage,
-  findEnd,
-  shownWhole,
-} from "../walk/bisection.ts";
+import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
 import { type FetchedPage, readDates, shownDates } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
@@ -42,7 +34,7 @@ interface SearchOptions extends Pick<SettlePagesOptions, "counts" | "seen"> {
 }
 
 interface FoundDifferences extends SearchEnd, Pick<PagesEnd, "counts" | "oldestAt"> {
-  /** The gap of the service, as the end of its list shows it; the known one where nothing asked for the end, or no page showed it. */
+  /** The gap of the service, as the end of its list shows it; the known one where no page showed the end. */
   gap: ServiceGap;
 }
 
@@ -63,9 +55,11 @@ export async function findDifferences(
   let latest = Promise.resolve();
   let hasMoved = false;
   let requests = 0;
-  const notedBefore = missing.noted;
-  /** The count of the newest reply. */
-  let counted = top.places + gap.unshown + gap.repeated;
+  /** The builds that were noted as missing. */
+  let noted = 0;
+  /** What the newest page with the end of the list has said. */
+  let behind: number | null = null;
+  let isDone = false;
 
   /** A page that cannot be rendered is asked for in part, as a walk does. Null where the least part cannot. */
   async function take(request: PageRequest): Promise<FetchedPage | null> {
@@ -81,14 +75,14 @@ export async function findDifferences(
   }
 
   async function settle(fetched: FetchedPage, page: DatedPage | null): Promise<void> {
-    counted = fetched.meta.totalCount ?? counted;
+    behind = page?.behind ?? behind;
     const moved = await patience("compare dates", () => findMovedDates(sql, fetched));
     hasMoved ||= moved !== null;
     const alone = { seq: 0, holes: [], isAnchored: true, following: null };
     await settled.add({ ...fetched, ...alone, resource: "build" });
     await patience("note builds that are there", () => forgetMissing(sql, "build", fetched.ids));
     const range = page && shownWhole(page);
-    if (range && !hasMoved) await missing.note(range, fetched.ids);
+    if (range && !hasMoved) noted += await missing.note(range, fetched.ids);
   }
 
   const parts = {
@@ -111,38 +105,31 @@ export async function findDifferences(
       });
     },
   };
-  async function takeEnd(offset: number): Promise<(EndedPage & Pick<FetchedPage, "meta">) | null> {
-    const fetched = await take({ ...first, offset });
-    if (!fetched) return null;
-    latest = latest.then(() => settle(fetched, null));
-    await latest;
-    const { request, meta } = fetched;
-    const isLast = meta.next === null && !isFull(parsePageRequest(request) ?? first, meta);
-    const shows = meta.count === 0 ? "nothing" : isLast ? "the end" : "more";
-    return { offset: meta.offset ?? offset, count: meta.count, shows, meta };
-  }
-
   /**
-   * Where a service may have hidden records and still counts them, no page settles a difference, but its last one shows it. What
-   * is counted behind the end must have been known before, or be records that are known to be hidden: a count that merely
-   * rose means that records are missing here.
+   * The gap of the service, by the end of the list. What is counted behind it must have been known before, or be records that
+   * are known to be hidden: a count that merely rose means that records are missing here. That a list shows more than is
+   * counted, only a whole walk says.
    */
   async function measureGap(): Promise<ServiceGap> {
+    if (isDone && !behind) return gap;
     const { hidden } = await patience("count hidden builds", () => countListed(sql, "build"));
-    const most = Math.max(hidden, gap.unshown + missing.noted - notedBefore);
-    if (missing.held !== null || most <= 0) return gap;
-    const bounds = { least: counted - most, most: counted - Math.min(0, gap.unshown) };
-    const end = await findEnd(takeEnd, { ...bounds, limit: first.limit });
-    if (!end || end.meta.totalCount === null) return gap;
-    return { ...gap, unshown: Math.min(most, end.meta.totalCount - end.offset - end.count) };
+    const most = Math.max(hidden, gap.unshown + noted);
+    // The budget may be used up before the end was read.
+    if (!isDone && behind === null && most > 0)
+      await parts.read(
+        Math.max(0, top.places - Math.floor((most - gap.unshown + first.limit) / 2)),
+        first.limit,
+      );
+    if (behind === null || missing.held !== null) return gap;
+    const least = Math.min(0, gap.unshown);
+    return { ...gap, unshown: Math.max(least, Math.min(most, gap.unshown + behind)) };
   }
 
-  let isDone = false;
   let measured = gap;
   try {
-    await missing.note({ newerThan: top.newest, olderThan: null }, headIds);
+    noted += await missing.note({ newerThan: top.newest, olderThan: null }, headIds);
     ({ isDone } = await bisect(top, parts, { limit: first.limit, budget }));
-    if (!isDone) measured = await measureGap();
+    measured = await measureGap();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     requests = Math.max(requests, budget);
@@ -151,7 +138,7 @@ export async function findDifferences(
     source.close();
     await settled.end();
   }
-  const facts = { requests, is_done: isDone, missing: missing.noted, dates_moved: hasMoved };
+  const facts = { requests, is_done: isDone, missing: noted, dates_moved: hasMoved };
   log.info(facts, "searched the builds for differences");
   return { requests, isDone, gap: measured, counts: settled.counts, oldestAt: settled.oldestAt };
 }
@@ -170,7 +157,8 @@ export function toDatedPage(page: FetchedPage, beyond: number): DatedPage | null
   const { offset } = at;
   const places = totalCount - beyond;
   const end = offset + count;
-  if ((meta.offset ?? offset) !== offset || (count > 0 && end > places)) return null;
   // A full page shows no end, whatever `next` and the count say (`course.ts`).
-  return { offset, places, dates, isEnd: meta.next === null && end === places && !isFull(at, meta) };
+  const isLast = count > 0 && meta.next === null && !isFull(at, meta);
+  if ((meta.offset ?? offset) !== offset || (count > 0 && end > places && !isLast)) return null;
+  return { offset, places, dates, behind: isLast ? places - end : null };
 }

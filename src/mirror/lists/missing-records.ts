@@ -295,12 +295,10 @@ export async function findUndecided(sql: AnySql, limit: number) {
 
 /** The builds that replies do not show in a range that they show whole. When they are too many, none is stored. */
 export interface UnshownBuilds {
-  /** So many were noted. */
-  readonly noted: number;
   /** Why none is noted any more, or null. */
   readonly held: string | null;
-  /** Notes those of a range that are not `shown`: the ids of all that replies showed there. Safe to repeat. */
-  note(range: OpenRange, shown: readonly string[]): Promise<void>;
+  /** Notes those of a range that are not `shown`: the ids of all that replies showed there. Returns how many. Safe to repeat. */
+  note(range: OpenRange, shown: readonly string[]): Promise<number>;
 }
 
 export function collectUnshown(
@@ -312,7 +310,7 @@ export function collectUnshown(
   let known: number | null = null;
   return {
     async note({ newerThan, olderThan }, shown) {
-      if (held !== null) return;
+      if (held !== null) return 0;
       const noticedAt = clock.now().toISOString();
       known ??= (await patience("count builds", () => countListed(sql, "build"))).shown;
       const inserted = await patience("note missing builds", () =>
@@ -325,7 +323,7 @@ export function collectUnshown(
         }),
       );
       noted += inserted.count;
-      if (noted <= mostMissing(known, limits)) return;
+      if (noted <= mostMissing(known, limits)) return inserted.count;
       const share = `${grouped(noted)} of ${counted(known, "build")} are not where their dates are`;
       held = `${share}, more than DOCMIRROR_MAX_DELETE_RATIO allows: none is noted; \`docmirror sync --full\` says more`;
       await patience(
@@ -333,9 +331,7 @@ export function collectUnshown(
         () => sql`
           delete from sync.missing_records where resource = 'build' and run_id = ${runId} and asked_at is null and held_until is null`,
       );
-    },
-    get noted() {
-      return noted;
+      return 0;
     },
     get held() {
       return held;

@@ -23,6 +23,8 @@ export interface ListFacts {
   /** The limit that the service gave to the last pages; 0: none. */
   limit: number | null;
   schemaAskedAt: string | null;
+  /** The newest sync that read it well. */
+  goodRunId: number | null;
 }
 
 const LIST_FACTS = statement<ListFacts>("list_facts", import.meta.url);

@@ -4,6 +4,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { type ResumableWalk, startWalks } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
+import { fateOf } from "../api/fates.ts";
 import { type FirstPages, openMemories } from "../load/page-memory.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
@@ -12,13 +13,12 @@ import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
 import type { ListOptions, ListRun, Reading } from "./reading.ts";
-import { emptyCounts, type RunSummary } from "./summary.ts";
+import { emptyCounts, type RunSummary, skippedWalk } from "./summary.ts";
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingRun = ListRun & { abort: AbortController };
 
 interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before" | "sizes"> {
-  walks: readonly WalkPlan[];
   settings: Pick<
     SyncSettings,
     "pageSize" | "concurrency" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"
@@ -29,8 +29,35 @@ interface WalkListsOptions extends Pick<ListOptions, "allowMassDelete" | "before
   onProgress: ((resource: Resource, ...counts: Parameters<ListOptions["onProgress"]>) => void) | undefined;
 }
 
-/** Runs the walks at the same time, and returns the first failure of upstream. Throws any other after all have ended. */
-export async function walkLists(run: WalkingRun, options: WalkListsOptions): Promise<UpstreamError | null> {
+type TurnOptions = WalkListsOptions & { walks: readonly WalkPlan[] };
+
+/**
+ * Walks the lists turn by turn (`turns.ts`), and returns the first failure of upstream. No turn begins once the service cannot
+ * be asked any more. Throws any other failure after all of its turn have ended.
+ */
+export async function walkLists(
+  run: WalkingRun,
+  { turns, ...options }: WalkListsOptions & { turns: readonly (readonly WalkPlan[])[] },
+): Promise<UpstreamError | null> {
+  let failure: UpstreamError | null = null;
+  let isOver = false;
+  for (const walks of turns) {
+    if (isOver) {
+      for (const { resource } of walks) options.resources[resource] = skippedWalk(whyNotBegun(resource));
+    } else {
+      const failed = await walkTurn(run, { ...options, walks });
+      failure ??= failed;
+      isOver = run.client.lost.aborted || fateOf(failed)?.about === "pace";
+    }
+  }
+  return failure;
+}
+
+const whyNotBegun = (resource: Resource) =>
+  `${resource} list: other lists came first, until the service could not be asked any more`;
+
+/** Runs the walks at the same time. */
+async function walkTurn(run: WalkingRun, options: TurnOptions): Promise<UpstreamError | null> {
   const { walks, settings, allowMassDelete, before, sizes, resumable, resources, unfinished, onProgress } =
     options;
   const resumed = (resource: Resource) => resumable.find((walk) => walk.resource === resource) ?? null;
@@ -97,11 +124,11 @@ export async function walkLists(run: WalkingRun, options: WalkListsOptions): Pro
  */
 async function openWalks(
   { sql, patience, clock, runId }: ListRun,
-  { walks, resumable }: WalkListsOptions,
+  { walks, resumable }: TurnOptions,
 ): Promise<{ remembered: Promise<FirstPages> }> {
-  const isResumed = ({ resource, kind }: WalkPlan) =>
-    kind === "full" && resumable.some((walk) => walk.resource === resource);
-  const fresh = walks.filter((plan) => !isResumed(plan));
+  const fresh = walks.filter(
+    ({ resource, kind }) => kind === "head" || resumable.every((walk) => walk.resource !== resource),
+  );
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   const named = fresh.map(({ resource }) => resource);
   if (named.length > 0)

@@ -19,6 +19,7 @@ import { pageSizesOf } from "../lists/page-sizes.ts";
 import { estimateFullWalks, findListFacts, planRun } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
+import { turnsOf } from "../lists/turns.ts";
 import { walkLists } from "../lists/walk-lists.ts";
 import { resolveSuperseded } from "../load/quarantine.ts";
 import { recordDrift } from "../load/record-drift.ts";
@@ -85,7 +86,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     ending.error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
   }
   const walks = walkLists(run, {
-    walks: plan.walks,
+    turns: turnsOf(plan.walks, found),
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
     before: found.before,

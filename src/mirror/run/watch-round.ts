@@ -69,7 +69,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     roundDays: null,
   };
   ending.brokenBy = await walkLists(run, {
-    walks: [walk],
+    turns: [[walk]],
     settings: reading,
     allowMassDelete: false,
     before,

@@ -21,8 +21,11 @@ export interface DatedPage {
   places: number;
   /** The dates of its records, none later than the one before, as texts of one length. */
   dates: readonly string[];
-  /** True where it shows the end of the list. */
-  isEnd: boolean;
+  /**
+   * Where it shows the end of the list: the places that are counted behind its last record. 0: that is the end by its count too.
+   * Below 0: it shows more than are counted. Null where the list goes on.
+   */
+  behind: number | null;
 }
 
 /** The records with a date in between, both included. Without `oldest` down to the end of the list. */
@@ -107,34 +110,10 @@ export function lastBorder({ offset, places, dates }: DatedPage): Border | null 
 }
 
 /** The range that a page shows whole: records of its first and its last date may go on beyond it. Null without records. */
-export function shownWhole({ offset, dates, isEnd }: DatedPage): OpenRange | null {
+export function shownWhole({ offset, dates, behind }: DatedPage): OpenRange | null {
   const [first, last] = [dates[0], dates.at(-1)];
   if (first === undefined || last === undefined) return null;
-  return { newerThan: isEnd ? null : last, olderThan: offset === 0 ? null : first };
-}
-
-/** What a page says of the end of its list. A full page shows none, whatever `next` says. */
-export interface EndedPage extends Pick<DatedPage, "offset"> {
-  count: number;
-  shows: "the end" | "more" | "nothing";
-}
-
-/**
- * Finds the page with the last record of a list that ends behind so many places: `least` to `most`. Null where it ends
- * elsewhere, or where a page cannot be read.
- */
-export async function findEnd<P extends EndedPage>(
-  read: (offset: number) => Promise<P | null>,
-  { least, most, limit }: { least: number; most: number; limit: number },
-): Promise<P | null> {
-  for (let [from, to] = [Math.max(0, least), most]; from <= to; ) {
-    const page = await read(Math.max(0, Math.floor((from + to - limit) / 2)));
-    if (!page || page.shows === "the end") return page;
-    if (page.shows === "more") from = page.offset + Math.max(1, page.count);
-    else if (page.offset < to) to = page.offset;
-    else return null;
-  }
-  return null;
+  return { newerThan: behind === 0 ? null : last, olderThan: offset === 0 ? null : first };
 }
 
 /** The ranges in which the list has more or fewer records than are stored. */
@@ -152,7 +131,7 @@ function placeOf({ from, to, limit }: Range, places: number): number {
   return Math.max(0, start + shift);
 }
 
-function split(range: Range, { offset, places, dates, isEnd }: DatedPage): Range[] {
+function split(range: Range, { offset, places, dates, behind }: DatedPage): Range[] {
   const size = range.from - range.to;
   const first = dates[0];
   const last = dates.at(-1);
@@ -167,13 +146,13 @@ function split(range: Range, { offset, places, dates, isEnd }: DatedPage): Range
     const second = dates.findIndex((date) => date !== first);
     pieces.push({ ...range, oldest: first, to: second < 0 ? end : from(second) });
   }
-  if (!isEnd && (range.oldest === null || last >= range.oldest)) {
+  if (behind !== 0 && (range.oldest === null || last >= range.oldest)) {
     // A page that lies above the range says only how many records are below it.
     const isAbove = last > range.newest;
+    // The list shows nothing of what is counted behind its end.
+    const shown = from(dates.indexOf(last)) - (range.oldest === null ? (behind ?? 0) : 0);
     pieces.push(
-      isAbove
-        ? { ...range, from: Math.min(range.from, end) }
-        : { ...range, newest: last, from: from(dates.indexOf(last)) },
+      isAbove ? { ...range, from: Math.min(range.from, end) } : { ...range, newest: last, from: shown },
     );
   }
   return pieces.map((piece) => (piece.from - piece.to < size ? { ...piece, tries: 0 } : grow(piece)));

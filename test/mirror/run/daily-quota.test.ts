@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
+import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
+import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const DAY_MS = 86_400_000;
 
 /** The service answers so many requests a day; then it refuses until the next day. */
-async function startLimited(perDay: number, header: Record<string, string>, builds: number) {
+async function startLimited(perDay: number, header: Record<string, string>, world: WorldOptions) {
   const quota = { used: 0, perDay };
   const quick = await startQuickWorld(
-    { users: 8, projects: 8, versions: 16, files: 16, builds },
+    { users: 8, projects: 8, versions: 16, files: 16, ...world },
     async (_, next) => {
       quota.used += 1;
       return quota.used > quota.perDay ? new Response("{}", { status: 429, headers: header }) : next();
@@ -21,7 +23,7 @@ test.each([["a Retry-After of a day", { "retry-after": "86400" }]])(NAME, restsE
 test.each([["no Retry-After", {}]])(NAME, { tags: ["long"] }, restsEachNight);
 
 async function restsEachNight(_: string, header: Record<string, string>) {
-  const { quick, quota } = await startLimited(24, header, 600);
+  const { quick, quota } = await startLimited(24, header, { builds: 600 });
   await using _quick = quick;
   const began = quick.world.now().toISOString();
   const nights: { status: string; warnings: readonly string[]; builds: number }[] = [];
@@ -55,3 +57,47 @@ async function restsEachNight(_: string, header: Record<string, string>) {
       and id <> all (${known.map(({ id }) => id)}::text[])`;
   expect(late).toHaveLength(0);
 }
+
+const walksOf = ({ resources }: RunSummary): Record<string, string> =>
+  Object.fromEntries(Object.entries(resources).map(([resource, { walk }]) => [resource, walk]));
+
+test("requests go first to the list that rests: the first mirror takes 4 nights, where it took 10", {
+  tags: ["long"],
+}, async () => {
+  // The lists other than the builds need 17 of the 30 requests of a night, and the builds 52.
+  const world = { users: 40, projects: 60, versions: 100, files: 60, builds: 900 };
+  const { quick, quota } = await startLimited(30, { "retry-after": "86400" }, world);
+  await using _quick = quick;
+  const nights: Record<string, string>[] = [];
+  do {
+    quota.used = 0;
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync();
+    nights.push(walksOf(summary));
+  } while (nights.at(-1)?.build !== "whole" && nights.length < 12);
+  const others = (walk: string) => ({ user: walk, project: walk, version: walk, file: walk });
+  expect(nights).toEqual([
+    { ...others("whole"), build: "not_whole" },
+    { ...others("skipped"), build: "not_whole" },
+    { ...others("skipped"), build: "not_whole" },
+    { ...others("whole"), build: "whole" },
+  ]);
+});
+
+test("a list that the limit has cut short comes first on the next night", {
+  tags: ["long"],
+}, async () => {
+  const { quick, quota } = await startLimited(1000, { "retry-after": "86400" }, { builds: 200 });
+  await using _quick = quick;
+  const night = async (perDay: number) => {
+    Object.assign(quota, { used: 0, perDay });
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync({ kind: "incremental" });
+    return walksOf(summary);
+  };
+  await night(1000);
+  quick.world.triggerBuilds(200);
+  expect(await night(12)).toMatchObject({ build: "not_whole", user: "whole" });
+  expect(await night(22)).toMatchObject({ build: "head" });
+  expect(await night(1000)).toMatchObject({ build: "head", user: "whole", version: "whole" });
+});

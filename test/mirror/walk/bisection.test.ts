@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bisect, findEnd, lastBorder, shownWhole } from "../../../src/mirror/walk/bisection.ts";
+import { bisect, lastBorder, shownWhole } from "../../../src/mirror/walk/bisection.ts";
 import { createDatedList } from "../../support/dated-list.ts";
 
 type Model = ReturnType<typeof createDatedList>;
@@ -75,13 +75,37 @@ describe("a search by counts", () => {
         await new Promise((resolve) => setImmediate(resolve));
         underWay -= 1;
         if (offset > 400) throw new Error("away");
-        return { offset, places: 1000, dates: ["500", "400", "300"], isEnd: false };
+        return { offset, places: 1000, dates: ["500", "400", "300"], behind: null };
       },
       count: async (ranges: readonly unknown[]) => ranges.map(() => 0),
     };
     const top = { newest: "999", below: 990, places: 1000 };
     await expect(bisect(top, parts, { limit: 10, budget: 50 })).rejects.toThrow("away");
     expect(underWay).toBe(0);
+  });
+
+  it.each([
+    1, 3, 12, -1, -3,
+  ])("learns at the end of the list that %i places more are counted", async (more) => {
+    const model = createDatedList({ seed: 7, size: 2000 });
+    model.remove(1, 300);
+    model.remove(1, 700);
+    const behind: (number | null)[] = [];
+    const { places, ...top } = model.readHead(50);
+    const border = lastBorder({ ...top, places: places + more });
+    if (border === null) throw new Error("the head has no border");
+    const parts = {
+      ...model.parts,
+      async read(offset: number, limit: number) {
+        const page = await model.parts.read(offset, limit);
+        behind.push(page.behind === null ? null : page.behind + more);
+        return { ...page, places: page.places + more, behind: behind.at(-1) ?? null };
+      },
+    };
+    const { requests, isDone } = await bisect(border, parts, { limit: 20, budget: 100 });
+    expect({ isDone, isEqual: model.isEqual() }).toEqual({ isDone: true, isEqual: true });
+    expect(behind.filter((one) => one !== null)).toContain(more);
+    expect(requests).toBeLessThan(20);
   });
 
   const schedule = fc.record({
@@ -125,56 +149,25 @@ describe("a search by counts", () => {
 });
 
 describe("a page", () => {
-  const page = (offset: number, dates: string[], isEnd = false) => ({ offset, places: 100, dates, isEnd });
+  const page = (offset: number, dates: string[], behind: number | null = null) => ({
+    offset,
+    places: 100,
+    dates,
+    behind,
+  });
 
   it("shows whole what lies between its first and its last date", () => {
     expect(shownWhole(page(10, ["9", "8", "7"]))).toEqual({ newerThan: "7", olderThan: "9" });
     expect(shownWhole(page(0, ["9", "8", "7"]))).toEqual({ newerThan: "7", olderThan: null });
-    expect(shownWhole(page(97, ["9", "8", "7"], true))).toEqual({ newerThan: null, olderThan: "9" });
-    expect(shownWhole(page(120, [], true))).toBeNull();
+    expect(shownWhole(page(97, ["9", "8", "7"], 0))).toEqual({ newerThan: null, olderThan: "9" });
+    // The count says that more follow.
+    expect(shownWhole(page(95, ["9", "8", "7"], 2))).toEqual({ newerThan: "7", olderThan: "9" });
+    expect(shownWhole(page(120, []))).toBeNull();
   });
 
   it("has a border where its last date begins, and none with a single date", () => {
     expect(lastBorder(page(10, ["9", "8", "7", "7"]))).toEqual({ newest: "7", below: 88, places: 100 });
     expect(lastBorder(page(10, ["7", "7"]))).toBeNull();
     expect(lastBorder(page(10, []))).toBeNull();
-  });
-});
-
-describe("the end of a list", () => {
-  /** The end as pages of a list of so many records show it, and the requests for them. */
-  async function ask(length: number, bounds: { least: number; most: number; limit: number }) {
-    let requests = 0;
-    const page = await findEnd(async (offset) => {
-      requests += 1;
-      const count = Math.max(0, Math.min(bounds.limit, length - offset));
-      const shows = count === 0 ? "nothing" : count < bounds.limit ? "the end" : "more";
-      return { offset, count, shows } as const;
-    }, bounds);
-    return { end: page && page.offset + page.count, requests };
-  }
-
-  it("is found between two places, in few requests", async () => {
-    const lists = fc.record({
-      least: fc.nat(2000),
-      span: fc.nat(2000),
-      behind: fc.nat(2000),
-      limit: fc.integer({ min: 4, max: 100 }),
-    });
-    const isFound = fc.asyncProperty(lists, async ({ least, span, behind, limit }) => {
-      const length = Math.max(1, least + Math.min(span, behind));
-      const { end, requests } = await ask(length, { least, most: least + span, limit });
-      expect(end).toBe(length);
-      expect(requests).toBeLessThanOrEqual(3 + Math.log2(1 + span / limit));
-    });
-    await fc.assert(isFound, { numRuns: 500 });
-  });
-
-  it("is one request where it lies within a page", async () => {
-    expect(await ask(380, { least: 369, most: 381, limit: 20 })).toEqual({ end: 380, requests: 1 });
-  });
-
-  it.each([500, 0])("is not known where the list has %i records", async (length) => {
-    expect(await ask(length, { least: 100, most: 110, limit: 20 })).toMatchObject({ end: null });
   });
 });

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { WalkPlan } from "../../../src/mirror/lists/plan.ts";
+import { turnsOf } from "../../../src/mirror/lists/turns.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+
+interface Known {
+  /** The sync that read each list well last. */
+  good: Partial<Record<Resource, number>>;
+  resting?: Resource[];
+  /** Those with a checkpoint of another kind, as of a run that was stopped. */
+  stopped?: Resource[];
+  /** Those of which only the head is read. */
+  heads?: Resource[];
+}
+
+function turnsWith({ good, resting = [], stopped = [], heads = [] }: Known): Resource[][] {
+  const walks = RESOURCES.map((resource) => ({ resource, kind: heads.includes(resource) ? "head" : "full" }));
+  const lists = RESOURCES.map((resource) => ({ resource, goodRunId: good[resource] ?? null }));
+  const place = { seq: 3, request: "/api/v1/build/" };
+  const resumable = [
+    ...resting.map((resource) => ({ resource, checkpoint: { ...place, rests: { counted: 5 } } })),
+    ...stopped.map((resource) => ({ resource, checkpoint: place })),
+  ];
+  const turns = turnsOf(walks as WalkPlan[], { lists, resumable });
+  return turns.map((turn) => turn.map(({ resource }) => resource));
+}
+
+const all = (run: number) => Object.fromEntries(RESOURCES.map((resource) => [resource, run]));
+const others = RESOURCES.filter((resource) => resource !== "build");
+
+test.each<[what: string, known: Known, turns: Resource[][]]>([
+  ["one turn: all lists that one sync read well", { good: all(7) }, [[...RESOURCES]]],
+  ["one turn: lists that were never read", { good: {} }, [[...RESOURCES]]],
+  [
+    "a turn before them: one that was never read",
+    { good: { user: 7, project: 7, version: 7, file: 7 } },
+    [["build"], others],
+  ],
+  ["a turn before them: one that rests", { good: all(7), resting: ["build"] }, [["build"], others]],
+  ["no turn of its own: one whose run was stopped", { good: all(7), stopped: ["build"] }, [[...RESOURCES]]],
+  [
+    "no turn of its own: one that rests, where only the head is read",
+    { good: all(7), resting: ["build"], heads: ["build"] },
+    [[...RESOURCES]],
+  ],
+  [
+    "turns by their age: the others behind one that rests",
+    { good: { user: 9, project: 9, version: 5, file: 7, build: 9 }, resting: ["build"] },
+    [["build"], ["version"], ["file"], ["user", "project"]],
+  ],
+])("lists get %s", (_, known, turns) => {
+  expect(turnsWith(known)).toEqual(turns);
+});
