@@ -71,7 +71,7 @@ export const BY_DAY = {
 /** For relations that have a row for each day. */
 export const COVERAGE = {
   is_complete:
-    "True when the day is over, a sync has read past its end, and none of its builds is open. " +
+    "True when the day is over, a sync has read past its end, and none of its builds is open but stuck ones. " +
     "The service may still close its stuck builds, and then the rate changes: see stuck. False for the first " +
     "day, of which the service may list a part only, so a first week or month is not complete either. " +
     "Days before freshness.known_since lack what was deleted by then.",
@@ -91,7 +91,8 @@ export const failureColumns = (common: string) =>
     example: "The error line of the newest of them; null where there is none.",
     failures: `Failed builds of this ${common}.`,
     failure_share: "Their share of all failures, 0 to 1.",
-    projects: "Projects with such a failure, without the unknown one.",
+    projects:
+      "Projects with such a failure, without the unknown one. A project may be in several rows: do not add them up.",
     project_share: "Their share of all projects with a failure, 0 to 1; null where no known project has one.",
     first_triggered_at: `When the first of them was triggered; ${NONE_DATED}.`,
     last_triggered_at: `When the last of them was triggered; ${NONE_DATED}.`,
