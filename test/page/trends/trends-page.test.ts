@@ -98,7 +98,7 @@ describe("the page of trends", () => {
     const page = await pages.page("/trends?type=pdf");
     const rows = comparison(page);
     expect(rows["Builds triggered"]?.slice(0, 2)).toEqual(["28", "28"]);
-    expect(rows["Versions that broke, or failed at first"]?.slice(0, 2)).toEqual(["14", "0"]);
+    expect(rows["Versions and formats that broke"]?.slice(0, 2)).toEqual(["14", "0"]);
     expect(textOf(blockOf(page, "why"))).toContain("Source not reachable");
     expect(textOf(blockOf(page, "why"))).not.toContain("Timed out");
     expect(page).toContain('<option value="pdf" selected>');
