@@ -152,7 +152,8 @@ export function lastFailed(row: Failing, now?: Date): Markup {
 }
 
 function lastGood(row: Failing): Markup | string {
-  if (row.last_succeeded_build_id === null) return row.failures === 1 ? "its first build" : "never succeeded";
+  if (row.last_succeeded_build_id === null)
+    return row.failures === 1 ? "its first known build" : "no success is known";
   const before = momentMs(row.failing_since) - momentMs(row.last_succeeded_at);
   return html`last good ${buildLink(row.last_succeeded_build_id)}${!Number.isNaN(before) && `, ${span(before)} before`}`;
 }

@@ -174,8 +174,8 @@ export const renderListKey = (): Markup =>
     the line: not finished; the newest at the right. By day: the line alone is a day without builds, a dotted line one that is not
     known; the share is that of finished builds</span>
     <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
-    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
-    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
+    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share of all
+    known builds that succeeded, and how sure it is: few builds, long bar</span></p>`;
 
 const project = relation("project_states");
 
@@ -189,7 +189,11 @@ const state = (label: string, which: string, condition: SQL) => ({ label, which,
 /** The choices among the projects of `report.project_states`. `counted_projects.sql` counts those of each. */
 export const STATES = {
   main: state("Main docs fail", "with failing main docs", sql`${project.state} = 'main_failing'`),
-  part: state("Other versions fail", "with other failing versions", sql`${project.state} = 'failing'`),
+  part: state(
+    "Other versions or formats fail",
+    "with other failing versions or formats",
+    sql`${project.state} = 'failing'`,
+  ),
   good: state("Good", "in good state", sql`${project.state} = 'good'`),
   unknown: state("Not known", "of which nothing is known", sql`${project.state} = 'unknown'`),
   stuck: state("Stuck builds", "with stuck builds", sql`${project.stuck} > 0`),

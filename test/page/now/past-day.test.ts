@@ -51,7 +51,7 @@ describe("a day of the past", () => {
     expect(headerOf(page)).toMatch(new RegExp(`End of ${name}`));
     expect(textOf(mainOf(page))).toMatch(
       new RegExp(
-        `1 project failed at the end of ${name}; 2 broke on ${name}.*; 1 of them had been fixed by its end`,
+        `1 project failed at the end of ${name}.*; 2 projects had a version or format that broke on ${name}.*; 1 of them had been fixed by its end`,
       ),
     );
     const failing = textOf(blockOf(page, "failing"));

@@ -80,7 +80,7 @@ describe("the list of projects", () => {
     const all = 1 + 5 + HOSTILE + QUIET;
     expect(mainOf(page)).toContain(`4 of ${all} projects are good`);
     expect(textOf(blockOf(page, "projects"))).toContain(
-      `All ${all}Main docs fail 1Other versions fail ${1 + HOSTILE}Good 4Not known ${QUIET}Stuck builds 1`,
+      `All ${all}Main docs fail 1Other versions or formats fail ${1 + HOSTILE}Good 4Not known ${QUIET}Stuck builds 1`,
     );
     expect(await pages.page("/projects?q=departed")).toContain("No project matches.");
   });
