@@ -210,12 +210,16 @@ export const walks = block({
   },
 });
 
+/** Projects that no list shows, but that other records refer to. */
+const HIDDEN_PROJECTS = question<{ readonly projects: number }>("hidden_projects", import.meta.url);
+
 /** The freshness of each list, a row each. */
 export const lists = block({
   id: "lists",
   narrowedBy: {},
-  asks: (_: PageMoment) => ({ rows: askForLists() }),
-  draw({ rows }, { now, isFile, freshness: { overdue, uncounted } }) {
+  asks: (_: PageMoment) => ({ rows: askForLists(), hidden: HIDDEN_PROJECTS() }),
+  draw({ rows, hidden: [hidden] }, { now, isFile, freshness: { overdue, uncounted } }) {
+    const hiddenProjects = countIn(hidden, "projects");
     // A count that was made while the first sync went on is that of a part.
     const counted = (head: string, column: "records" | "deleted_records") =>
       numberColumn<FreshList>(head, (list) => (uncounted.includes(list.resource) ? null : list[column]));
@@ -238,7 +242,11 @@ export const lists = block({
           counted("Records", "records"),
           counted("Gone upstream", "deleted_records"),
           numberColumn("Not stored", ({ quarantined }) => quarantined),
-          { head: "How it was read", place: "wide", cell: (list) => walkWords(list, now) },
+          {
+            head: "How it was read",
+            place: "wide",
+            cell: (list) => walkWords(list, now, list.resource === "project" ? hiddenProjects : 0),
+          },
         ],
         rows: rows.toSorted((a, b) => RESOURCES.indexOf(a.resource) - RESOURCES.indexOf(b.resource)),
       }),
@@ -257,12 +265,17 @@ function listState(list: FreshList, overdue: readonly string[]): [MarkKind, stri
   return list.is_whole ? ["good", "current"] : ["warn", "last reading not whole"];
 }
 
-function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date): string {
+function walkWords(
+  { last_walk, last_good_at, read_since, records }: FreshList,
+  now: Date,
+  hidden: number,
+): string {
   if (last_good_at === null) return "not yet";
   const at = (text: string) => {
     const ms = momentMs(text);
     return Number.isNaN(ms) ? "at an unknown time" : when(ms, now);
   };
-  if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
+  const shown = hidden === 0 ? "" : `; the list shows ${grouped((records ?? 0) - hidden)} of them`;
+  if (last_walk === "whole") return `from end to end, ${at(last_good_at)}${shown}`;
   return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;
 }

@@ -60,7 +60,7 @@ describe("the page of errors", () => {
     expect(kindsOf(page)[0]).toMatch(/^Source not reachable.*4 ?3 before/);
     expect(printsOf(page)[0]).toMatch(/4builds, 3 before/);
     expect(textOf(blockOf(page, "lines"))).toMatch(
-      /The last day is not over, so the days before end at .* too\./,
+      /The last day is not over, so the days before are counted up to .* only\./,
     );
     // Yesterday is over, so the whole day counts.
     const whole = await served.page(`/errors?since=${dateAgo(1)}&until=${dateAgo(1)}`);
