@@ -20,7 +20,13 @@ export function dictionaryPage(): string {
   const uses = new Map<string, number>();
   for (const line of [...first.keys()].flatMap(linesOf)) uses.set(line, (uses.get(line) ?? 0) + 1);
   const grouped = new Set(GROUPS.flatMap(({ columns }) => linesOf(columns)));
-  const isShared = (line: string) => grouped.has(line) || (uses.get(line) ?? 0) >= MANY;
+  // A name that means two things is explained in each relation, or nobody could tell which of them it has.
+  const meanings = new Map<string, number>();
+  for (const line of new Set([...uses.keys(), ...grouped]))
+    if (grouped.has(line) || (uses.get(line) ?? 0) >= MANY)
+      meanings.set(nameOf(line), (meanings.get(nameOf(line)) ?? 0) + 1);
+  const isShared = (line: string) =>
+    grouped.has(line) || ((uses.get(line) ?? 0) >= MANY && meanings.get(nameOf(line)) === 1);
 
   const linesFor = (name: string, columns: RelationEntry["columns"]): string => {
     const twin = first.get(columns) ?? name;
@@ -91,4 +97,5 @@ export function questionsTable(): string {
 }
 
 const lineOf = ([column, means]: readonly [string, string]) => `- \`${column}\`: ${means}`;
+const nameOf = (line: string) => line.slice(0, line.indexOf(":"));
 const linesOf = (columns: RelationEntry["columns"]) => Object.entries(columns).map(lineOf);

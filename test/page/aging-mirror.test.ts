@@ -33,7 +33,7 @@ function wordsOf(page: string) {
   const [, look] = /<section class="verdict (\w+)"/.exec(page) ?? [];
   const [, tick] = /<a class="fresh (\w+)"/.exec(page) ?? [];
   const figures = textOf(page.split('<dl class="figures')[1]?.split("</dl>")[0] ?? "");
-  const [broke] = /\d+ broke in/.exec(textOf(mainOf(page))) ?? [];
+  const [broke] = /\d+ projects have a version or format that broke in/.exec(textOf(mainOf(page))) ?? [];
   const counts = ["failing", "why", "fixed", "stuck"].map((id) =>
     textOf(/<span class="count">(.*?)<\/span>/.exec(blockOf(page, id))?.[1] ?? ""),
   );
@@ -91,7 +91,7 @@ describe("a mirror of which nobody asked for 5 hours", () => {
     expect(await found()).toEqual(before);
     const page = await pages.page("/");
     expect(textOf(mainOf(page))).toMatch(
-      /; \d+ broke in the 24 hours before \d+ \w+ \d\d:\d\d, more than usual/,
+      /; \d+ projects had a version or format that broke in the 24 hours before \d+ \w+ \d\d:\d\d, more than usual/,
     );
   });
 });

@@ -244,7 +244,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(await sql.locator("pre").textContent()).toContain("from report.failing_projects");
       await page.keyboard.press("Escape");
       await expect.poll(() => sql.isVisible()).toBe(false);
-      await page.getByRole("link", { name: "Never succeeded" }).press("Enter");
+      await page.getByRole("link", { name: "Failing versions never worked" }).press("Enter");
       await page.waitForURL("**/?show=never");
       await page.getByLabel("Why", { exact: true }).selectOption("unclassified");
       await page.getByRole("button", { name: "Show" }).press("Enter");

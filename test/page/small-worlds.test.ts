@@ -42,14 +42,14 @@ const WORLDS = [
   {
     world: "one project whose only build failed",
     rows: rowsOf(1, "values ('1', 1, '2 hours', false)"),
-    now: /^1 of 1 project fails; 1 broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago ?\.$/,
+    now: /^1 of 1 project fails; 1 project has a version or format that broke in the last 24 hours; the newest, kiln-1 ?, \d+ h ago ?\.$/,
     usual: NOT_USUAL,
-    project: /^kiln-1 : the main docs have been failing for \d+ h ?\.$/,
+    project: /^kiln-1 : the main docs have been failing at least for \d+ h ?\.$/,
   },
   {
     world: "one project that broke and was fixed",
     rows: rowsOf(1, "values ('1', 1, '2 hours', true), ('1', 2, '9 hours', false)"),
-    now: /^No project fails; 1 broke in the last 24 hours; it is fixed\.$/,
+    now: /^No project fails; 1 project has a version or format that broke in the last 24 hours; it is fixed\.$/,
     usual: NOT_USUAL,
     project: /^kiln-1 is good, and so are its main docs\.$/,
   },
@@ -60,7 +60,7 @@ const WORLDS = [
       `select n::text, day + 1, day || ' days 1 hour', n < 3 and day >= n
       from generate_series(1, 3) as n cross join generate_series(0, 40) as day`,
     ),
-    now: /^3 of 3 projects fail; 1 broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
+    now: /^3 of 3 projects fail, 2 a day ago; 1 project has a version or format that broke in the last 24 hours, more than usual \(0\)\. The newest is kiln-1 ?, \d+ (min|h) ago ?\.$/,
     usual: /Too few builds in the last 3 hours to tell/,
     project: /^kiln-1 : the main docs have been failing for \d+ (min|h) ?\.$/,
   },
@@ -107,7 +107,7 @@ const SAYS: Record<string, (f: Figures) => readonly string[]> = {
   "/": (f) => [
     `Succeeded , last 24 hours ${percent(f.lately_good / f.lately)} of ${counted(f.lately, "build")}`,
     `Failing now ${f.failing} of ${counted(f.projects, "project")} ${f.main} in their main docs`,
-    `Fixed , last 24 hours ${f.fixed} ${f.fixed === 1 ? "project" : "projects"} against ${f.broke} that broke`,
+    `Fixed , last 24 hours ${f.fixed} ${f.fixed === 1 ? "project" : "projects"} in a version or format, against ${f.broke} that broke`,
     `Failing now ${counted(f.failing, "project")}`,
   ],
   "/trends": (f) => [
@@ -119,7 +119,7 @@ const SAYS: Record<string, (f: Figures) => readonly string[]> = {
   ],
   "/projects": (f) => [
     `${f.good === 0 ? "None" : f.good} of ${counted(f.projects, "project")} ${f.good === 1 || f.projects === 1 ? "is" : "are"} good`,
-    `All ${f.projects} Main docs fail ${f.main} Other versions fail 0 Good ${f.good} Not known 0`,
+    `All ${f.projects} Main docs fail ${f.main} Other versions or formats fail 0 Good ${f.good} Not known 0`,
   ],
   "/projects?q=kiln-1": () => ["Projects like “kiln-1” 1"],
   "/projects?q=nosuch": (f) => [
@@ -212,7 +212,7 @@ describe("a mirror of thirty projects, half with a format that came to be known 
   it("does not say that more fail than before: nothing was known of them", async () => {
     const html = await pages.page("/");
     expect(textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(html)?.[1] ?? "")).toMatch(
-      /^15 of 30 projects fail; none broke/,
+      /^15 of 30 projects fail, 15 a day ago; nothing broke/,
     );
     expect(textOf(/<p class="say">(.*?)<\/p>/s.exec(html)?.[1] ?? "")).not.toMatch(/more fail/);
   });

@@ -157,9 +157,16 @@ async function insertStreaks(hours: string): Promise<void> {
 
 function estimate() {
   return sql`
-    select streaks, recovered, streaks - recovered as still_open, p25_hours, median_hours, p75_hours, closed_median_hours
+    select *, streaks - recovered as still_open
     from rollup.recovery_times_source where not by_project and not by_type and not by_month`;
 }
+
+test("the breaks are estimated without the streaks of what never worked", async () => {
+  await insertStreaks("2 4 7 90+ 100+");
+  await sql`update rollup.streaks set last_succeeded_build_id = 's' where recovered_build_id is not null`;
+  const breaks = { breaks: 3, breaks_recovered: 3, breaks_median_hours: 4 };
+  expect(await estimate()).toMatchObject([{ streaks: 5, median_hours: 7, ...breaks }]);
+});
 
 test.each([
   {

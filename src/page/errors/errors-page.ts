@@ -113,7 +113,7 @@ const classes = block({
     return {
       title: "Why builds fail",
       note: isAllTime(period)
-        ? "The projects are those of all time: they ignore the dates, because the period is long."
+        ? "The projects are those of all known builds: they ignore the dates, because the period is long."
         : partWords(period, at, now),
       empty: kinds.length === 0 && noFailures(finished.now),
       body: renderKindRows({
@@ -238,7 +238,7 @@ function judgeErrors(
     look: rises ? "some" : "idle",
     mark: rises ? ["bad2", "Rising"] : ["flat", "Failures"],
     sentence: `${counted(failed, "build")} failed on ${days}; ${who} ${saysKind(most.name, failed === 1)}.`,
-    evidence: riseWords(rising, risen, said, period) + share,
+    evidence: riseWords(rising, risen, said, period, now) + share,
   };
 }
 
@@ -247,6 +247,7 @@ function riseWords(
   [kind]: readonly Kind[],
   said: ErrorsSaid,
   { before, days }: Period,
+  now: Date,
 ): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
@@ -258,7 +259,8 @@ function riseWords(
     const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
     return `${first.label} is on the rise: ${first.counts} of the finished builds in the ${lengthWords(days)} before${others}.`;
   }
-  if (kind === undefined) return "No kind and no line has a surely larger share of the builds than before.";
+  if (kind === undefined)
+    return `No kind and no line has a surely larger share of the builds than on ${daysName(before, now)}.`;
   const shares = sharesWords(kind, said.finished);
   return (
     `“${kindLabel(kind.name)}” rose by more than chance, ${shares} of the finished builds, ` +

@@ -59,7 +59,7 @@ export const lines = block({
       title: "Errors by kind",
       ...(total > 0 && { count: `${counted(total, "kind")}${builds}` }),
       note: isAll
-        ? "The counts are of all time: they ignore the dates, because the period is long."
+        ? "The counts are of all known builds: they ignore the dates, because the period is long."
         : partWords(period, scope.at, now),
       body: html`${!isWhole && renderChoice(facts)}
 ${

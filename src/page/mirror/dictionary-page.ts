@@ -47,7 +47,9 @@ const WORDS = {
   Stuck:
     "A build that was open for longer than DOCMIRROR_STUCK_AFTER when it was last seen. It counts as neither a success nor a failure.",
   Usual:
-    "As on most of the days before: from the tenth lowest to the tenth highest of a hundred. It needs seven days that are known.",
+    "At least what nine of ten of the days before reached, and at most what one of ten reached. It needs seven days that are known.",
+  Broke:
+    "Began to fail. Trends counts only what had worked before; Now and notices also what failed from its first known build on.",
 };
 
 /** The words that every page uses. */

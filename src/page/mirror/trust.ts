@@ -2,7 +2,7 @@
 import { allOf, counted, grouped } from "../../base/text.ts";
 import { askFor, onPage } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { type Asks, countIn, sumIn } from "../parts/answers.ts";
+import { type Asks, countIn, question, sumIn } from "../parts/answers.ts";
 import { block, type Empty } from "../parts/block.ts";
 import { askForLists, type FreshList, type PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
@@ -206,11 +206,15 @@ export const walks = block({
   },
 });
 
+/** Projects that no list shows, but that other records refer to. */
+const HIDDEN_PROJECTS = question<{ readonly projects: number }>("hidden_projects", import.meta.url);
+
 /** The freshness of each list, a row each. */
 export const lists = block({
   id: "lists",
-  asks: (_: PageMoment) => ({ rows: askForLists() }),
-  draw({ rows }, { now, isFile, freshness: { overdue, uncounted } }) {
+  asks: (_: PageMoment) => ({ rows: askForLists(), hidden: HIDDEN_PROJECTS() }),
+  draw({ rows, hidden: [hidden] }, { now, isFile, freshness: { overdue, uncounted } }) {
+    const hiddenProjects = countIn(hidden, "projects");
     // A count that was made while the first sync went on is that of a part.
     const counted = (head: string, column: "records" | "deleted_records") =>
       numberColumn<FreshList>(head, (list) => (uncounted.includes(list.resource) ? null : list[column]));
@@ -233,7 +237,11 @@ export const lists = block({
           counted("Records", "records"),
           counted("Gone upstream", "deleted_records"),
           numberColumn("Not stored", ({ quarantined }) => quarantined),
-          { head: "How it was read", place: "wide", cell: (list) => walkWords(list, now) },
+          {
+            head: "How it was read",
+            place: "wide",
+            cell: (list) => walkWords(list, now, list.resource === "project" ? hiddenProjects : 0),
+          },
         ],
         rows: rows.toSorted((a, b) => RESOURCES.indexOf(a.resource) - RESOURCES.indexOf(b.resource)),
       }),
@@ -252,9 +260,14 @@ function listState(list: FreshList, overdue: readonly string[]): [MarkKind, stri
   return list.is_whole ? ["good", "current"] : ["warn", "last reading not whole"];
 }
 
-function walkWords({ last_walk, last_good_at, read_since }: FreshList, now: Date): string {
+function walkWords(
+  { last_walk, last_good_at, read_since, records }: FreshList,
+  now: Date,
+  hidden: number,
+): string {
   if (last_good_at === null) return "not yet";
   const at = when(last_good_at, now);
-  if (last_walk === "whole") return `from end to end, ${at}`;
+  const shown = hidden === 0 ? "" : `; the list shows ${grouped((records ?? 0) - hidden)} of them`;
+  if (last_walk === "whole") return `from end to end, ${at}${shown}`;
   return `the new ones, ${at}; ${read_since === null ? "never all" : `all since ${when(read_since, now)}`}`;
 }

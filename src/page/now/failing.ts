@@ -218,7 +218,7 @@ function renderBuckets(rows: readonly FailRow[], of: NowSpan, now: Date, sums: S
       const rows = shown.filter((row) => isLate(row) === late);
       const all = sums && (late ? sums.lately : sums.projects - sums.lately);
       const title = html`<h3 class="bucket">${late ? `Broke ${of.within}` : "Broke before"}
-      ${" "}<span>${all !== null && `${counted(all, "project")}, `}newest first</span></h3>`;
+      ${" "}<span>${all !== null && `${counted(all, "project")}${late ? " still failing" : ""}, `}newest first</span></h3>`;
       return (
         rows.length > 0 &&
         html`${!before.some((row) => isLate(row) === late) && title}
@@ -226,7 +226,11 @@ function renderBuckets(rows: readonly FailRow[], of: NowSpan, now: Date, sums: S
       );
     });
   const lateWords =
-    late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
+    late === 0
+      ? ""
+      : late === rest.length
+        ? " broke in 24\u00a0h"
+        : `, ${grouped(late)} of them broke in 24\u00a0h`;
   return html`${listed(first, [])}${
     rest.length > 0 &&
     html`

@@ -167,7 +167,7 @@ function figuresOf(
       label: "Fixed",
       labelRest: `, ${span}`,
       ...amount(countIn(fixed, "projects"), "project"),
-      note: html`<a href="#failing">against ${grouped(broke)} that broke</a>`,
+      note: html`<a href="#failing">in a version or format, against ${grouped(broke)} that broke</a>`,
     },
     day === undefined
       ? {

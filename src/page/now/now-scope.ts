@@ -13,7 +13,7 @@ const failing = relation("failing_projects");
 export const SHOWN = {
   main: { label: "Main docs", condition: failing.is_main_failing },
   worked: { label: "Worked before", condition: failing.worked_before },
-  never: { label: "Never succeeded", condition: sql`not ${failing.worked_before}` },
+  never: { label: "Failing versions never worked", condition: sql`not ${failing.worked_before}` },
 } as const;
 
 export type Shown = keyof typeof SHOWN;
@@ -151,6 +151,8 @@ export interface FailingBefore {
   /** The same two of now, by all that is known. */
   readonly built_now: number;
   readonly failing_now: number;
+  /** The number that failed 24 hours before, of what still exists. */
+  readonly failing_day_ago: number;
 }
 
 /** The failing projects are counted at moments so many days apart. */
@@ -208,11 +210,12 @@ const FAILING_KINDS = nowQuestion<FailingKind>("failing_by_kind");
 export const askForFailing = (scope: NowScope, mine?: Mine): Asks<FailingKind> =>
   FAILING_KINDS(scope, { isMine: where(isMine(failing.project_id, mine)) });
 
-/** The failures of a kind in the 24 hours, and on a usual day. */
+/** The failures of a kind in the 24 hours, and on a usual day; and their share of the failures of the days before, null without any. */
 export interface KindCount {
   readonly error_class: string;
   readonly failures: number;
   readonly usual: number;
+  readonly usual_share: number | null;
 }
 
 /** The failures of the 24 hours by kind, the most frequent first. */

@@ -152,7 +152,7 @@ export interface UsualFacts {
 }
 
 /** With fewer days there is no saying what is usual. */
-const FEWEST_DAYS = 7;
+export const FEWEST_DAYS = 7;
 /** The same for the moments of ninety days. */
 const FEWEST_MOMENTS = 3;
 
@@ -188,7 +188,11 @@ export function moreWords({ before, isNow }: UsualFacts): string | null {
 function moreKnownWords({ before, isNow }: UsualFacts): string | null {
   if (before === undefined) return null;
   if (!isMore(before.failing_now, before.built_now, before)) return null;
-  return `More ${isNow ? "fail" : "failed"} than in the ${daysBefore(before)} days before, but most of it was not known then; of what was, not surely more.`;
+  const fail = isNow ? "fail" : "failed";
+  return (
+    `More ${fail} than in the ${daysBefore(before)} days before, but most of these versions had no known build then, ` +
+    "and among the others it may be chance."
+  );
 }
 
 const daysBefore = ({ moments }: FailingBefore): number => moments * STEP_DAYS;

@@ -13,6 +13,7 @@ import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf
 import {
   type Arrivals,
   arrivalWords,
+  FEWEST_DAYS,
   judgeFew,
   judgeQuiet,
   moreWords,
@@ -41,7 +42,7 @@ export interface NowVerdictFacts extends UsualFacts {
   readonly trouble: string | null;
   /** The trouble of the platform, in which far more projects failed than usual. */
   readonly incident: Trouble | undefined;
-  /** The number of the last three hours that had enough builds to show trouble. */
+  /** The number of the last three hours that had enough builds to show the trouble of half of the projects. */
   readonly hoursLookedAt: number;
   /** Those of them in which something broke that had succeeded before. */
   readonly hadWorked: number;
@@ -55,7 +56,7 @@ export interface NowVerdictFacts extends UsualFacts {
   readonly rising: readonly RisingLine[];
   readonly arrivals: Arrivals;
   /** Failures of the 24 hours by kind, the most frequent first. */
-  readonly kinds: readonly Pick<KindCount, "error_class" | "failures">[];
+  readonly kinds: readonly Pick<KindCount, "error_class" | "failures" | "usual_share">[];
 }
 
 /** The verdict, as the blocks take it. */
@@ -206,7 +207,8 @@ function judgeStale({
   };
 }
 
-function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): Said | null {
+function judgePlatform(facts: NowVerdictFacts): Said | null {
+  const { incident, isNow, now } = facts;
   if (incident === undefined) return null;
   const { hour, until, projects } = incident;
   const since = when(incident.since, now);
@@ -216,7 +218,7 @@ function judgePlatform({ incident, broke, span, isNow, now }: NowVerdictFacts): 
     title: `The platform ${isNow ? "is" : "was"} in trouble`,
     sentence: `The platform ${how}: ${incident.projects_failing} of ${counted(projects, "project")} failed ${between}.`,
     evidence:
-      `${grouped(Math.round(incident.projects_expected))} would be usual; ${counted(broke, "project")} broke ${span}. ` +
+      `${grouped(Math.round(incident.projects_expected))} would be usual; ${brokeWords(facts)}. ` +
       "The failures of such an hour tell little about a project.",
   };
 }
@@ -232,14 +234,13 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const { broke, span } = facts;
   const [newest, fixed] = [newestWords(facts), fixedWords(facts)];
   const usual = usualOf(facts.usualDays);
-  if (usual === null || broke <= usual.high) return null;
-  const brokeWords = `${grouped(broke)} broke ${span}, more than usual (${rangeWords(usual)})`;
+  if (usual === null || facts.broke <= usual.high) return null;
+  const broke = `${brokeWords(facts)}, more than usual (${rangeWords(usual)})`;
   return {
     title: `✗ ${titleOf(facts)}`,
-    sentence: html`${joined([stateWords(facts), brokeWords, fixed], "; ")}.${newest && html` The newest is ${newest}.`}`,
+    sentence: html`${joined([stateWords(facts), broke, fixed], "; ")}.${newest && html` The newest is ${newest}.`}`,
     evidence: evidenceOf(worseWords(facts), facts),
   };
 }
@@ -272,10 +273,9 @@ function stateOfPlatform(facts: NowVerdictFacts, isUnsaid = true) {
 
 /** The state first, then what changed. */
 function sayState(facts: NowVerdictFacts): Said {
-  const { broke, span } = facts;
-  const newest = broke > 0 && newestWords(facts);
-  const brokeWords = `${broke === 0 ? "none" : grouped(broke)} broke ${span}${usualWords(facts)}`;
-  const changed = [brokeWords, fixedWords(facts), newest && html`the newest, ${newest}`];
+  const newest = facts.broke > 0 && newestWords(facts);
+  const broke = `${brokeWords(facts)}${usualWords(facts)}`;
+  const changed = [broke, fixedWords(facts), newest && html`the newest, ${newest}`];
   return {
     title: titleOf(facts),
     sentence: html`${joined([stateWords(facts), ...changed], "; ")}.`,
@@ -286,8 +286,15 @@ function sayState(facts: NowVerdictFacts): Said {
 const titleOf = ({ failing, broke }: NowVerdictFacts): string =>
   `${grouped(failing)} failing, ${broke === 0 ? "none newly" : `${grouped(broke)} broke in 24 h`}`;
 
-/** `238 of 700 projects fail`. */
-function stateWords({ failing, projects, day, isNow }: NowVerdictFacts): string {
+/** `30 projects have a version or format that broke in the last 24 hours`; such a project may fail for longer by another one. */
+function brokeWords({ broke, span, isNow }: NowVerdictFacts): string {
+  if (broke === 0) return `nothing broke ${span}`;
+  const have = isNow ? (broke === 1 ? "has" : "have") : "had";
+  return `${counted(broke, "project")} ${have} a version or format that broke ${span}`;
+}
+
+/** `238 of 700 projects fail, 230 a day ago`. */
+function stateWords({ failing, projects, day, isNow, usualDays, before }: NowVerdictFacts): string {
   const [one, many] = isNow ? ["fails", "fail"] : ["failed", "failed"];
   const at = day === undefined ? "" : ` at the end of ${day.name}`;
   if (failing === 0) return `No project ${one}${at}`;
@@ -296,17 +303,21 @@ function stateWords({ failing, projects, day, isNow }: NowVerdictFacts): string 
     day === undefined
       ? `${grouped(failing)} of ${counted(projects, "project")}`
       : counted(failing, "project");
-  return `${of} ${failing === 1 ? one : many}${at}`;
+  // A mirror of few days knows too little of the day before.
+  const then =
+    before === undefined || usualDays.length < FEWEST_DAYS
+      ? ""
+      : `, ${grouped(before.failing_day_ago)} a day ${isNow && day === undefined ? "ago" : "before"}`;
+  return `${of} ${failing === 1 ? one : many}${at}${then}`;
 }
 
 /** Plain: what fails is known, and nothing is new. */
 function judgeFailing(facts: NowVerdictFacts): Said | null {
-  const { failing, span } = facts;
   const newest = newestWords(facts);
-  if (failing === 0) return null;
+  if (facts.failing === 0) return null;
   return {
     title: titleOf(facts),
-    sentence: `${stateWords(facts)}; none broke ${span}.`,
+    sentence: `${stateWords(facts)}; ${brokeWords(facts)}.`,
     evidence: firstTwo(
       ordinaryWords(facts),
       facts.arrivals.lately.builds > 0 && newest && html`The newest break is that of ${newest}.`,
@@ -345,7 +356,11 @@ function kindsWords(facts: NowVerdictFacts): string | null {
   const [first] = facts.kinds;
   if (first === undefined || total < 5 || first.failures < total / 3) return null;
   const share = wholePercent(first.failures / total);
-  return `Of the ${grouped(total)} failed builds, ${share} ${saysKind(first.error_class)}; ${ofPlatform(facts)}.`;
+  const usual =
+    first.usual_share === null || facts.usualDays.length < FEWEST_DAYS
+      ? ""
+      : `, usually ${wholePercent(first.usual_share)}`;
+  return `Of the ${grouped(total)} failed builds, ${share} ${saysKind(first.error_class)}${usual}; ${ofPlatform(facts)}.`;
 }
 
 function ofPlatform({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {
@@ -353,7 +368,7 @@ function ofPlatform({ hoursLookedAt, day, isNow }: NowVerdictFacts): string {
     day === undefined ? (isNow ? "in the last 3 hours" : "in the last 3 of them") : "in each hour";
   return hoursLookedAt === 0
     ? `too few builds ${hours} to tell trouble of the platform`
-    : "no sign of trouble with the platform itself";
+    : `no sign of trouble of the platform in the ${counted(hoursLookedAt, "hour")} with enough builds`;
 }
 
 function platformWords(facts: NowVerdictFacts): string {
@@ -363,14 +378,13 @@ function platformWords(facts: NowVerdictFacts): string {
 
 /** One error line rose today in many projects: the cause of most of what broke. */
 function judgeRising(facts: NowVerdictFacts): Said | null {
-  const { broke, span } = facts;
   const [first, ...others] = facts.rising;
   if (first === undefined) return null;
   const { links, ...said } = sayRising(first, facts);
   const more = others.length === 0 ? "" : `; ${counted(others.length, "other line")} too`;
   return {
     ...said,
-    evidence: `${said.evidence}${more}. ${counted(broke, "project")} broke ${span}, of whatever error.`,
+    evidence: `${said.evidence}${more}. Of whatever error, ${brokeWords(facts)}.`,
     acts: html`${links}
       <a href="/errors">All that rises</a>`,
   };

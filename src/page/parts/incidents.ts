@@ -26,5 +26,8 @@ from report.platform_trouble(${moment}::timestamptz, ${inline(hours)})`;
 
 const HOURS_LOOKED_AT = question<{ readonly looked_at: number }>("hours_looked_at", import.meta.url);
 
-/** The number of hours in which eight projects or more built, which it takes to show trouble; `isShown` is about builds. */
+/**
+ * The number of hours in which twenty projects or more built: in those trouble shows when half of them or a few more fail. From eight on it
+ * shows too, but only when nearly all do. `isShown` is about builds.
+ */
 export const askForHoursLookedAt = (isShown: SQL) => HOURS_LOOKED_AT({ isShown });

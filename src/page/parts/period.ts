@@ -97,7 +97,7 @@ export function partWords(period: Period, at: Date, now: Date): string | undefin
   const end = endOfBefore(period, at);
   return end === null
     ? undefined
-    : `The last day is not over, so the days before end at ${when(end, now)} too.`;
+    : `The last day is not over, so the days before are counted up to ${when(end, now)} only.`;
 }
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);

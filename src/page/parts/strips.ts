@@ -156,7 +156,8 @@ export function lastFailed(row: Failing, now?: Date): Markup {
 }
 
 function lastGood(row: Failing): Markup | string {
-  if (row.last_succeeded_build_id === null) return row.failures === 1 ? "its first build" : "never succeeded";
+  if (row.last_succeeded_build_id === null)
+    return row.failures === 1 ? "its first known build" : "no success is known";
   const before = spanBetween(row.last_succeeded_at, row.failing_since);
   return html`last good ${buildLink(row.last_succeeded_build_id)}${before && `, ${before} before`}`;
 }

@@ -237,7 +237,7 @@ export const versions = block({
     return {
       title: "Versions and formats",
       count: grouped(total),
-      note: "Their builds of all time.",
+      note: "All their known builds.",
       empty: total === 0 && ["unknown", "Not known.", "The mirror has no build of this project."],
       body: html`${renderListTable({ caption: "Versions and formats", columns, rows: series })}
 ${renderMore(choice, total, href)}`,

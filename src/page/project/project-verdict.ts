@@ -47,11 +47,12 @@ function judgeProject({ failing: [first], main: [main], totals: [totals] }: Answ
   if (project.is_deleted) return { ...UNKNOWN, rest: " is gone: the service no longer has it." };
   if (first?.is_main) {
     const long = forLong(first.failing_since, now);
+    const hasWorked = first.last_succeeded_build_id !== null;
     const how = !isNow
       ? "were failing when the mirror last looked"
       : long === null
         ? "are failing"
-        : html`have been failing ${long}`;
+        : html`have been failing ${!hasWorked && "at least "}${long}`;
     return { ...FAILING, rest: html`: the main docs ${how}.` };
   }
   if (project.project_id === "-1")

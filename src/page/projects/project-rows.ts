@@ -177,7 +177,11 @@ const state = (label: string, which: string, condition: SQL) => ({ label, which,
 /** The choices among the projects of `report.project_states`. `counted_projects.sql` counts those of each. */
 export const STATES = {
   main: state("Main docs fail", "with failing main docs", sql`${project.state} = 'main_failing'`),
-  part: state("Other versions fail", "with other failing versions", sql`${project.state} = 'failing'`),
+  part: state(
+    "Other versions or formats fail",
+    "with other failing versions or formats",
+    sql`${project.state} = 'failing'`,
+  ),
   good: state("Good", "in good state", sql`${project.state} = 'good'`),
   unknown: state("Not known", "of which nothing is known", sql`${project.state} = 'unknown'`),
   stuck: state("Stuck builds", "with stuck builds", sql`${project.stuck} > 0`),

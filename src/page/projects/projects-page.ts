@@ -255,8 +255,8 @@ const KEY = html`<p class="key"><span>
     the line: not finished; the newest at the right. By day: the line alone is a day without builds, a dotted line one that is not
     known; the share is that of finished builds</span>
     <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
-    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
-    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
+    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share of all
+    known builds that succeeded, and how sure it is: few builds, long bar</span></p>`;
 
 function renderList(scope: ProjectsScope, rows: readonly ProjectListRow[], total: number) {
   const { choice } = scope;

@@ -86,7 +86,7 @@ export const formats = block({
             : html`<a href="${withQuery("/trends", { since, until, type })}">${foreign(type, 24)}</a>`,
       },
       {
-        head: isAllTime ? "Succeeded, of all time" : `Succeeded, ${daysName(period, now)}`,
+        head: isAllTime ? "Succeeded, of all known builds" : `Succeeded, ${daysName(period, now)}`,
         place: "wide",
         cell: rateDot,
       },
@@ -98,7 +98,9 @@ export const formats = block({
     const shown = rows.filter((row) => row.finished || row.finished_before);
     return {
       title: "By format",
-      ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
+      ...(isAllTime && {
+        note: "Of all known builds: these figures ignore the dates, because the period is long.",
+      }),
       empty: shown.length === 0 && ["unknown", "Not known.", "No build of this period has finished."],
       body: renderListTable({
         caption: "Success by format",
@@ -144,7 +146,9 @@ export const platform = block({
     const hours = countIn(rows[0], "hours");
     const late = Math.min(period.days, LATE_DAYS);
     const days = late < period.days ? `the last ${late} days` : "these days";
-    const enough = `of the ${grouped(late * 24)} hours of ${days} had eight projects that built, which it takes to tell.`;
+    const enough =
+      `of the ${grouped(late * 24)} hours of ${days} had twenty projects that built. ` +
+      "With fewer, trouble shows only where nearly all of them fail.";
     const without = plainWords(
       plain.find(({ is_this_period }) => is_this_period),
       hours,

@@ -138,10 +138,6 @@ function worstWords(spans: readonly SpanOutcomes[], whole: Outcomes, now: Date):
 const troubleWords = (hours: number): string | false =>
   hours > 0 && `${counted(hours, "hour")} had trouble of the platform.`;
 
-/** The number of breaks; of one format it is not known which had worked before. */
-export const brokenWords = (type: string | undefined): string =>
-  type === undefined ? "Versions and formats that broke" : "Versions that broke, or failed at first";
-
 /**
  * A version and format breaks where it is known to have worked. A mirror that is new does not know that of most, so
  * for so many days it counts too few.
@@ -160,7 +156,7 @@ interface Measure {
 export const compare = block({
   id: "compare",
   asks: (scope: TrendsScope) => ({ rows: askForPeriods(scope) }),
-  draw({ rows }, { period, type, now, at }) {
+  draw({ rows }, { period, now, at }) {
     const [these, those] = [true, false].map((is) => rows.find((row) => row.is_this_period === is));
     const isKnown = period.before !== null && those !== undefined && those.finished !== null;
     const rate = (name: string, countOf: (row: PeriodRow | undefined) => Count): Measure => {
@@ -182,13 +178,17 @@ export const compare = block({
       rate("Builds that succeeded", (row) => countOf(row?.succeeded, row?.finished)),
       ...(these?.finished_without_platform
         ? [
-            rate("… without faults of the platform", (row) =>
+            rate("… without known faults of the platform", (row) =>
               countOf(row?.succeeded_without_platform, row?.finished_without_platform),
             ),
           ]
         : []),
       count("Builds triggered", "builds"),
-      count(brokenWords(type), "broke", period.start - period.known < NEW_DAYS ? newStep : stepOfShare),
+      count(
+        "Versions and formats that broke",
+        "broke",
+        period.start - period.known < NEW_DAYS ? newStep : stepOfShare,
+      ),
       count("Versions and formats that were fixed", "fixed"),
       rate("Fixed within a day of breaking", (row) =>
         countOf(row?.of_these_fixed_within_a_day, row?.broke_a_day_before_the_end),

@@ -31,7 +31,6 @@ import {
 import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
 import { type Column, numberColumn, renderFoldTable } from "../parts/tables.ts";
-import { brokenWords } from "./compare.ts";
 import { askForDays, type TrendsScope } from "./trends-scope.ts";
 
 /** All three charts are drawn from this. */
@@ -53,7 +52,7 @@ interface DaysSpan extends SpanOutcomes {
 export const days = block({
   id: "days",
   asks: (scope: TrendsScope) => ({ rows: askForDays(scope) }),
-  draw({ rows: known }, { period, type, now }) {
+  draw({ rows: known }, { period, now }) {
     const spans = outcomesBySpan(known, period).map(({ rows, ...span }) => ({
       ...span,
       broke: sumIn(rows, "broke"),
@@ -97,7 +96,7 @@ export const days = block({
 ${drawRate(facts)}
 <h3 class="sub">Builds${!isByDay && " a day"}</h3>
 ${drawVolume(facts)}
-<h3 class="sub">${brokenWords(type)}, upwards, and that were fixed, downwards${!isByDay && ", a day"}</h3>
+<h3 class="sub">Versions and formats that broke, upwards, and that were fixed, downwards${!isByDay && ", a day"}</h3>
 ${drawTurns(facts)}`,
       )}
 ${renderDaysKey(noun === "28 days" ? "span" : noun)}

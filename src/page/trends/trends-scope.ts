@@ -46,9 +46,8 @@ function placesOf({ period, type, at }: TrendsScope) {
     early: early("triggered_at"),
     early_broke: early("broke_at"),
     early_fixed: early("recovered_at"),
-    // Where days are made of two questions, they have these too.
+    // Where days are made of two questions, the first of them leaves out days.
     others: undefined,
-    had_worked: undefined,
   };
 }
 
@@ -76,7 +75,7 @@ function eitherOf(whole: typeof DAYS_OF_ALL, counted: typeof DAYS_OF_ALL, scope:
   if (endOfBefore(scope.period, scope.at) === null) return whole(places);
   const { first } = scope.period;
   const day = dayText(first - 1);
-  const part = { ...places, start: day, last: day, after: places.first, had_worked: sql`and worked_before` };
+  const part = { ...places, start: day, last: day, after: places.first };
   return sql`${whole({ ...places, others: sql`and day <> ${dateOf(first - 1)}` })}
 union all
 ${counted(part)}`;

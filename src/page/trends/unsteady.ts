@@ -98,10 +98,10 @@ const MOST_MONTHS = 6;
 interface RepairRow {
   readonly month: string;
   readonly streaks: number;
-  readonly still_open: number;
-  readonly p25_hours: number | null;
-  readonly median_hours: number | null;
-  readonly closed_median_hours: number | null;
+  readonly breaks: number;
+  readonly breaks_recovered: number;
+  readonly breaks_p25_hours: number | null;
+  readonly breaks_median_hours: number | null;
 }
 
 const REPAIRS = trendsQuestion<RepairRow>("repairs");
@@ -120,25 +120,22 @@ export const repairs = block({
       hours === null ? "" : words(span(hours * HOUR_MS));
     return {
       title: "Time to recover",
-      note: "From trigger to trigger, streaks that are still open included, by whole months.",
+      note: "From trigger to trigger, open breaks included, by whole months.",
       empty: rows.length === 0 && [
         "unknown",
         "Not known.",
         "Nothing is known to have broken in these months.",
       ],
       body: renderRows(
-        rows.map((row) => ({
-          name: `Broke in ${row.month}`,
+        rows.map(({ month, streaks, breaks, breaks_recovered, breaks_p25_hours, breaks_median_hours }) => ({
+          name: `Broke in ${month}`,
           figure:
-            within(row.median_hours, (length) => `half fixed within ${length}`) ||
+            within(breaks_median_hours, (length) => `half fixed within ${length}`) ||
             "more than half still broken",
-          small: `${counted(row.streaks, "streak")} of failures, ${grouped(row.still_open)} still open${within(
-            row.p25_hours,
+          small: `${counted(breaks, "break")}, ${grouped(breaks - breaks_recovered)} still open${within(
+            breaks_p25_hours,
             (length) => `; a quarter fixed within ${length}`,
-          )}${within(
-            row.closed_median_hours,
-            (length) => `; ${length} if only those fixed are counted, which is too short`,
-          )}`,
+          )}${streaks > breaks ? `; ${grouped(streaks - breaks)} more failed from their first known build on` : ""}`,
         })),
       ),
     };

@@ -55,7 +55,7 @@ export const BY_HOUR = { key: ["hour"], time: "hour", order: ["hour desc"] } as 
 /** For relations that have a row for each day. */
 export const COVERAGE = {
   is_complete:
-    "True when the day is over, a sync has read past its end, and none of its builds is open. " +
+    "True when the day is over, a sync has read past its end, and none of its builds is open but stuck ones. " +
     "The service may still close its stuck builds, and then the rate changes: see stuck. False for the first " +
     "day, of which the service may list a part only, so a first week or month is not complete either. " +
     "Days before freshness.known_since lack what was deleted by then.",

@@ -7,7 +7,8 @@ const failureColumns = (common: string) =>
     example: "The error line of the newest of them; null where there is none.",
     failures: `Failed builds of this ${common}.`,
     failure_share: "Their share of all failures, 0 to 1.",
-    projects: "Projects with such a failure, without the unknown one.",
+    projects:
+      "Projects with such a failure, without the unknown one. A project may be in several rows: do not add them up.",
     project_share: "Their share of all projects with a failure, 0 to 1; null where no known project has one.",
     first_triggered_at: `When the first of them was triggered; ${NONE_DATED}.`,
     last_triggered_at: `When the last of them was triggered; ${NONE_DATED}.`,
@@ -73,7 +74,8 @@ export const ERROR_RELATIONS = {
       error_class: "The class, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
       failures: "Failed builds of this day, class and fingerprint.",
-      projects: "Projects with such a failure, without the unknown one.",
+      projects:
+        "Projects with such a failure, without the unknown one. A project may be in several rows: do not add them up.",
     },
     key: ["day", "error_class", "error_fingerprint"],
     time: "day",

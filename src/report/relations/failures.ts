@@ -1,4 +1,4 @@
-import { boolean, doublePrecision, primaryKey, text } from "drizzle-orm/pg-core";
+import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { amount, idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import {
@@ -40,6 +40,11 @@ export const recoveryTimes = rollup.table(
     p25_hours: doublePrecision(),
     p75_hours: doublePrecision(),
     closed_median_hours: doublePrecision(),
+    /** Those of series that had worked, with their times; an older program leaves them empty. */
+    breaks: integer(),
+    breaks_recovered: integer(),
+    breaks_median_hours: doublePrecision(),
+    breaks_p25_hours: doublePrecision(),
   },
   (table) => [
     primaryKey({
@@ -58,7 +63,8 @@ const MAIN = {
 /** A streak of failures that is under way, as the last of it left it. */
 const UNDER_WAY = {
   failures: "Consecutive finished builds of the series that failed.",
-  failing_since: "When the first of them was triggered; null where it has no date.",
+  failing_since:
+    "When the first of them was triggered; null where it has no date. Where no success is known, the series may have failed for longer.",
   first_failed_build_id: "The first of these failures.",
   last_failed_at: "When the last of them was triggered; null where it has no date.",
   last_failed_build_id: "The last of them.",
@@ -155,7 +161,8 @@ export const FAILURE_RELATIONS = {
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail, or has no date.",
-      worked_before: "Whether any series that fails has ever succeeded.",
+      worked_before:
+        "Whether any series that fails has ever succeeded. It says nothing of those that do not fail now.",
       newest_failing_since: `When the newest of its failures began; ${NONE_DATED}.`,
       oldest_failing_since:
         "When the oldest of its failures began: failing_since is that of the worst series, and may be later. Null where none has a date.",
@@ -228,13 +235,15 @@ export const FAILURE_RELATIONS = {
   time_to_recover: declareRelation({
     answers:
       "How long until builds succeed again? One row for all streaks of failures, and one for each " +
-      "project, type and month, and for each two or three of them.",
+      "project, type and month, and for each two or three of them. For repairs take breaks and the columns " +
+      "behind it: most series that never worked never recover.",
     columns: {
       project_id: "The project's id; null in rows about all projects.",
       project_slug: "The project's slug; null in rows about all projects.",
       type: "The build's type; null in rows about all types.",
       month: "The month in which the streaks began, such as 2026-11; null in rows about all months.",
-      streaks: "Streaks of failures, open ones included, without those whose first failure has no date.",
+      streaks:
+        "Streaks of failures, open and born broken ones included, without those whose first failure has no date.",
       recovered: "Those that ended with a success.",
       still_open: "Those without a success yet: streaks minus recovered.",
       median_hours:
@@ -249,6 +258,12 @@ export const FAILURE_RELATIONS = {
       closed_median_hours:
         "The median of recovered streaks alone, the shorter of the two in the middle. It is too short, because long repairs are still under way; " +
         "compare it with median_hours. Null where none recovered.",
+      breaks:
+        "Those of the streaks in series that had succeeded before, as in broke_daily. The others were born broken.",
+      breaks_recovered: "Breaks that ended with a success.",
+      breaks_median_hours:
+        "median_hours of the breaks alone; null where more than half are not known to end.",
+      breaks_p25_hours: "p25_hours of the breaks alone; null where fewer are known to end.",
     },
     key: ["project_id", "type", "month"],
     nullable: ["project_id", "type", "month"],
@@ -261,7 +276,16 @@ export const FAILURE_RELATIONS = {
       "project_slug",
       "project_id",
     ],
-    answer: ["project_slug", "type", "month", "median_hours", "streaks", "still_open", "closed_median_hours"],
+    answer: [
+      "project_slug",
+      "type",
+      "month",
+      "breaks_median_hours",
+      "breaks",
+      "breaks_recovered",
+      "median_hours",
+      "streaks",
+    ],
     stored: stored(recoveryTimes),
   }),
   instability: declareRelation({
@@ -305,7 +329,9 @@ export const FAILURE_RELATIONS = {
     answers: "What broke and what was fixed on each day? One row per UTC day, as in success_rate_daily.",
     columns: {
       day: "The UTC day on which the builds were triggered that showed it.",
-      broke: "Streaks of failures that began on the day, in series that had succeeded before.",
+      broke:
+        "Streaks of failures that began on the day, in series that had succeeded before. In the first weeks of the known builds this is too low, " +
+        "and born_broken too high.",
       fixed: "Streaks of failures that ended: by a success that was triggered on the day.",
       born_broken:
         "Series whose first finished build failed then, or the first that the service still lists. They are not in broke. " +
@@ -321,7 +347,7 @@ export const FAILURE_RELATIONS = {
   incident_hours: declareRelation({
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +
-      "own rates predict.",
+      "own rates predict. No row is no proof that the platform was well: of 9 projects in an hour some 8 must fail, of 20 some 12, of 100 some 32.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",

@@ -40,7 +40,8 @@ export const MIRROR_RELATIONS = {
       quarantined: "Records that wait in quarantine.",
       refreshed_at: `When the answers of this schema were last computed; ${NOT_REFRESHED}.`,
       deficit:
-        "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
+        "How many more records the service counted than the mirror has, when the list was last read, both without what the list hides; " +
+        "null where that was not compared.",
       mirror_last_good_at: "The earliest last_good_at of all lists. Null while a list has none.",
       mirror_current_through:
         "The earliest current_through of all lists: the mirror is as fresh as its oldest list. Null while a list has none.",
@@ -198,7 +199,8 @@ export const MIRROR_RELATIONS = {
   }),
   project_changes: declareRelation({
     answers:
-      "What changed of a project? One row per field and look that showed it changed, and one for each time that it was deleted or restored.",
+      "What changed of a project? One row per field and look that showed it changed, and one for each time that it was deleted or restored. " +
+      "None is known from before known_since of projects, in freshness.",
     columns: {
       change_id: "The number of the change.",
       project_id: "Key of dim_projects.",

@@ -127,7 +127,7 @@ export const RATE_RELATIONS = {
     answers:
       "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
       "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
-      "classes in error_rules.",
+      "classes in error_rules. Where few projects build in an hour, incident_hours misses trouble, and its failures count here.",
     isExpensive: true,
     columns: {
       ...DAY,

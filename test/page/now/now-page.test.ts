@@ -35,12 +35,16 @@ const TWO = `
     (4, 'pdf', interval '31 minutes', false)) as built (place, kind, ago, good);
   update mirror.builds set success = false where id = '1001'`;
 
-/** Half an hour ago seven projects built, five of which failed, and `eighth`: a project's id, or null for one that the mirror lacks. */
-const built = (eighth: string) => `
+/** Half an hour ago nineteen projects built, five of which failed, and `twentieth`: a project's id, or null for one that the mirror lacks. */
+const built = (twentieth: string) => `
+  insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
+  select 'more' || n, 'more' || n, 'list', true, now(), now(), '' from generate_series(1, 19) as n;
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  select id, 'latest', id, now(), now(), '' from mirror.projects where id like 'more%';
   insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
   select 'late' || n, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', n > 5, 'pdf',
-    case when n = 8 then ${eighth} else (10 + n)::text end, case when n < 8 then 'v' || 10 + n end, now(), now(), ''
-  from generate_series(1, 8) as n`;
+    case when n = 20 then ${twentieth} else 'more' || n end, case when n < 20 then 'more' || n end, now(), now(), ''
+  from generate_series(1, 20) as n`;
 
 const seeded = (more: string) => (url: string) => seedPages(url, more);
 const NOTHING_KNOWN = ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"];
@@ -51,8 +55,12 @@ const WORLDS: readonly GoldenWorld[] = [
     paths: ["/", "/?show=worked&why=dependency", "/?show=never", "/?why=dependncy", "/?page=9"],
   },
   { of: "more than a phone shows", fill: seeded(MORE), paths: ["/"] },
-  { of: "seven projects in an hour, which are too few to tell", fill: seeded(built("null")), paths: ["/"] },
-  { of: "eight projects in an hour", fill: seeded(built("'1'")), paths: ["/"] },
+  {
+    of: "nineteen projects in an hour, which are too few to tell",
+    fill: seeded(built("null")),
+    paths: ["/"],
+  },
+  { of: "twenty projects in an hour", fill: seeded(built("'1'")), paths: ["/"] },
   { of: "a mirror that knows nothing", paths: NOTHING_KNOWN },
 ];
 

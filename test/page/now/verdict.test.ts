@@ -38,7 +38,15 @@ const QUIET: Case = {
   usualDays: Array.from({ length: 28 }, (_, day) => 10 + (day % 10)),
   newest: undefined,
   failing: 0,
-  before: { built: 690, failing: 230, moments: 10, failing_known: 233, built_now: 700, failing_now: 237 },
+  before: {
+    built: 690,
+    failing: 230,
+    moments: 10,
+    failing_known: 233,
+    built_now: 700,
+    failing_now: 237,
+    failing_day_ago: 230,
+  },
   lately: { succeeded: 160, finished: 185 },
   usuallyDays: 90,
   usually: { succeeded: 14000, finished: 16200 },
@@ -54,8 +62,8 @@ const BROKEN: Case = {
   failing: 237,
   newest: { project_slug: "pip", newest_failing_since: "2026-11-22 11:48:00+00" },
   kinds: [
-    { error_class: "dependency", failures: 13 },
-    { error_class: "vcs", failures: 13 },
+    { error_class: "dependency", failures: 13, usual_share: 0.4 },
+    { error_class: "vcs", failures: 13, usual_share: 0.2 },
   ],
 };
 
@@ -114,6 +122,7 @@ const ALL_FAIL = {
   failing_known: 690,
   built_now: 700,
   failing_now: 700,
+  failing_day_ago: 700,
 };
 
 /** The golden file has the kind, the look and the tone of each, and what it says. */
@@ -157,7 +166,10 @@ const CASES: Readonly<Record<string, Case>> = {
     failing: 700,
     before: { ...ALL_FAIL, moments: 2 },
   },
-  "an error that no rule names": { ...BROKEN, kinds: [{ error_class: "unclassified", failures: 40 }] },
+  "an error that no rule names": {
+    ...BROKEN,
+    kinds: [{ error_class: "unclassified", failures: 40, usual_share: null }],
+  },
   "nothing fails": QUIET,
   "more broke, by an old look": { ...BROKEN, broke: 19, ...before },
   "nothing fails, by an old look": { ...QUIET, ...before },

@@ -131,7 +131,7 @@ describe("a day that is not over", () => {
       Number(is?.today),
       Number(is?.before),
     ]);
-    const words = /The last day is not over, so the days before end at \d+ \w+ \d\d:\d\d too\./;
+    const words = /The last day is not over, so the days before are counted up to \d+ \w+ \d\d:\d\d only\./;
     for (const where of [saysOf(page), textOf(blockOf(page, "compare"))]) expect(where).toMatch(words);
     const ofType = await served.page(`/trends?since=${is?.day}&type=pdf`);
     expect(comparison(ofType)["Builds triggered"]?.[1]).toBe(is?.pdf_before);

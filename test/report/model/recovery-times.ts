@@ -6,16 +6,22 @@ import type { Row } from "./rates.ts";
 import { allStreaks } from "./series.ts";
 import { dayOf, dayText, HOUR_US, type Micros } from "./times.ts";
 
-type Life = Pick<Fact, "project" | "type"> & { month: string; isOver: boolean; hours: number };
+type Life = Pick<Fact, "project" | "type"> & {
+  month: string;
+  hadWorked: boolean;
+  isOver: boolean;
+  hours: number;
+};
 
 export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
-  const lives = allStreaks(facts).flatMap(({ failures: [first], after }): Life[] => {
+  const lives = allStreaks(facts).flatMap(({ failures: [first], before, after }): Life[] => {
     if (!first || first.at === null) return [];
     const { project, version, type, at } = first;
     const known = [coveredThrough, project.deletedAt, version.deletedAt].filter((moment) => moment !== null);
     const end = after?.at ?? (known.length === 0 ? at : Math.min(...known));
     const hours = Math.max(0, end - at) / HOUR_US;
-    return [{ project, type, month: dayText(dayOf(at)).slice(0, 7), isOver: after !== null, hours }];
+    const month = dayText(dayOf(at)).slice(0, 7);
+    return [{ project, type, month, hadWorked: before !== null, isOver: after !== null, hours }];
   });
   // Each of the three is chosen or not.
   return [0, 1, 2, 3, 4, 5, 6, 7].flatMap((choice) => {
@@ -34,6 +40,7 @@ export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | n
 
 function timesOf(lives: readonly Life[]): Row {
   const over = lives.filter(({ isOver }) => isOver);
+  const breaks = lives.filter(({ hadWorked }) => hadWorked);
   return {
     streaks: lives.length,
     recovered: over.length,
@@ -42,6 +49,10 @@ function timesOf(lives: readonly Life[]): Row {
     p25_hours: shareOver(lives, 1 / 4),
     p75_hours: shareOver(lives, 3 / 4),
     closed_median_hours: shareOver(over, 1 / 2),
+    breaks: breaks.length,
+    breaks_recovered: breaks.filter(({ isOver }) => isOver).length,
+    breaks_median_hours: shareOver(breaks, 1 / 2),
+    breaks_p25_hours: shareOver(breaks, 1 / 4),
   };
 }
 

@@ -80,6 +80,7 @@ const isDefault = ({ project, version }: Fact): boolean =>
 
 /** What failed at the end of a day: of each series, the last build that was triggered until then. */
 export function failingOn(facts: readonly Fact[], day: string): Row[] {
+  const all = groupBy(facts, keyOf);
   const end = (parseDay(day) + 1) * DAY_US;
   const isGone = ({ deletedAt }: { deletedAt: Micros | null }) => deletedAt !== null && deletedAt < end;
   return ratedSeries(facts).flatMap((series) => {
@@ -95,6 +96,7 @@ export function failingOn(facts: readonly Fact[], day: string): Row[] {
       error_class: first.error?.class ?? null,
       recovered_at: textOf(recovery?.at),
       ...referenceColumn(first),
+      series_since: firstMoment(all.get(keyOf(first)) ?? []),
     };
   });
 }

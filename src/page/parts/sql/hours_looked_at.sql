@@ -5,5 +5,5 @@ from (
   where succeeded is not null and project_id <> '-1'
     and :isShown
   group by 1
-  having count(distinct project_id) >= 8
+  having count(distinct project_id) >= 20
 ) as hour

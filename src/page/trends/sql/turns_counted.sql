@@ -2,7 +2,7 @@ select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (wh
 from (
   select (broke_at at time zone 'UTC')::date as day, 'broke' as turn
   from report.streaks
-  where broke_at >= :start::date and broke_at < :after::date :of_type :had_worked :early_broke
+  where broke_at >= :start::date and broke_at < :after::date and worked_before :of_type :early_broke
   union all
   select (recovered_at at time zone 'UTC')::date, 'fixed'
   from report.streaks
