@@ -33,7 +33,8 @@ function wordsOf(page: string) {
   const [, look] = /<section class="verdict (\w+)"/.exec(page) ?? [];
   const [, tick] = /<a class="fresh (\w+)"/.exec(page) ?? [];
   const figures = textOf(page.split('<dl class="figures')[1]?.split("</dl>")[0] ?? "");
-  const [broke] = /\d+ projects have a version or format that broke in/.exec(textOf(mainOf(page))) ?? [];
+  const [broke] =
+    /\d+ projects (?=ha(?:ve|d) a version or format that broke in)/.exec(textOf(mainOf(page))) ?? [];
   const counts = ["failing", "why", "fixed", "stuck"].map((id) =>
     textOf(/<span class="count">(.*?)<\/span>/.exec(blockOf(page, id))?.[1] ?? ""),
   );

@@ -13,7 +13,7 @@ export const DIMENSIONS = {
   dim_projects: declareRelation({
     answers:
       "Which projects are there? One row per project, deleted ones too, and '-1' for builds whose project is not in the mirror. " +
-      "Before you count: where not is_deleted and project_id <> '-1', and is_listed for what the service's list shows.",
+      "The service's list shows those with is_listed. Before you count: where not is_deleted and project_id <> '-1'.",
     columns: {
       project_id: "Primary key: the project's id; '-1' for the unknown one.",
       project_slug: "The project's slug; its id where it has none.",
@@ -44,7 +44,7 @@ export const DIMENSIONS = {
   dim_versions: declareRelation({
     answers:
       "Which versions are there? One row per version, deleted ones too, and '-1' for builds without a known version. " +
-      "Before you count: where not is_deleted and version_id <> '-1', and its project is not deleted either.",
+      "Leave out those of deleted projects. Before you count: where not is_deleted and version_id <> '-1'.",
     columns: {
       version_id: "Primary key: the version's id; '-1' for the unknown one.",
       project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
