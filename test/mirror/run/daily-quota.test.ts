@@ -61,7 +61,7 @@ async function restsEachNight(_: string, header: Record<string, string>) {
 const walksOf = ({ resources }: RunSummary): Record<string, string> =>
   Object.fromEntries(Object.entries(resources).map(([resource, { walk }]) => [resource, walk]));
 
-test("requests go first to the list that rests: the first mirror takes 4 nights, where it took 10", {
+test("requests go first to the list that rests: the first mirror takes 4 nights", {
   tags: ["long"],
 }, async () => {
   // The lists other than the builds need 17 of the 30 requests of a night, and the builds 52.
