@@ -61,6 +61,8 @@ export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> 
   // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
   const source = answer === BUILD_FACTS ? "rollup.all_builds_source" : answer.source;
   const all = `select ${list(columns)} from ${source}`;
+  // The planner may still think that a table is empty, as in a first night, and nested loops over all builds take minutes.
+  await run("set local enable_nestloop = off");
   if ((await run(`select from ${table} limit 1`)).count === 0)
     await run(`insert into ${table} (${list(columns)}) ${all} order by ${list(order)}`);
   else {
@@ -70,13 +72,11 @@ export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> 
     );
     if (count > 0) {
       await run("analyze differing");
-      // The planner may still think this table is empty and would pick a nested loop.
-      await run("set local enable_nestloop = off");
       await run(`with ${write(answer, "differing")}`);
-      await run("set local enable_nestloop = on");
     }
     await run("drop table differing");
   }
+  await run("set local enable_nestloop = on");
   // Where nothing differs too: statistics may be lost, as an upgrade of Postgres loses them.
   await run(`analyze ${table}`);
 }

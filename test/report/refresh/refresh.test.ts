@@ -10,6 +10,7 @@ import {
 } from "../../../src/report/refresh/refresh.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { connectionsOf } from "../../support/connections.ts";
+import { countDatabase } from "../../support/counted-database.ts";
 import { countWaits, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { holdRefreshes } from "../../support/leases.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
@@ -57,6 +58,16 @@ beforeEach(async () => {
 afterEach(() => database?.dispose());
 
 describe("refreshReport", () => {
+  test("joins all builds without nested loops, whatever the planner thinks of the size of their tables", async () => {
+    await using counted = await countDatabase(database.url);
+    await withTestSql(counted.url, (through) => refreshReport(through, REPORT_SETTINGS));
+    const { statements } = counted.take();
+    const at = statements.findIndex((text) => text.startsWith("insert into rollup.builds "));
+    expect(at).toBeGreaterThan(0);
+    const set = statements.slice(0, at).findLast((text) => text.includes("enable_nestloop"));
+    expect(set).toBe("set local enable_nestloop = off");
+  });
+
   test("takes up what changed, tells the newest run, then has no work", { tags: ["long"] }, async () => {
     expect(await isReportBehind(sql)).toBe(true);
     expect(await refresh()).toEqual({ runId: 1, changed: 2, isFull: true, repaired: null, isLeft: false });
