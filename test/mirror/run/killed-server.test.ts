@@ -29,10 +29,16 @@ const settings = { fsync: "off" };
 const made = useFolder("docmirror-killed-");
 let dataDir: string;
 let quick: QuickWorld;
+/** No reply comes before it. */
+let held: Promise<unknown> = Promise.resolve();
 /** What a run leaves that nobody disturbs. */
 let calm: Record<string, string[]>;
 beforeAll(async () => {
-  quick = await startQuickWorld({ users: 12, projects: 10, versions: 40, files: 20, builds: 300 });
+  const few = { users: 12, projects: 10, versions: 40, files: 20, builds: 300 };
+  quick = await startQuickWorld(few, async (_request, next) => {
+    await held;
+    return next();
+  });
   await quick.sync();
   calm = await mirrorRows(quick.databaseUrl);
   dataDir = made.at("first");
@@ -135,8 +141,12 @@ describe("the server that a run writes to", () => {
 });
 
 describe("a server that takes no writes any more, as after a failover,", () => {
-  /** Switches every session of the server, those that are open too. */
-  const setReadOnly = (url: string, value: "on" | "off") =>
+  /** Switches every session of the server, those that are open too. A run gets no reply meanwhile, so it does not end before. */
+  const setReadOnly = (url: string, value: "on" | "off") => {
+    held = switchReadOnly(url, value);
+    return held;
+  };
+  const switchReadOnly = (url: string, value: "on" | "off") =>
     withTestSql(url, async (sql) => {
       await sql.unsafe(`alter system set default_transaction_read_only = ${value}`);
       await sql`select pg_reload_conf()`;
@@ -209,12 +219,13 @@ test("a server out of connections in mid-run is waited for", async () => {
         await systemClock.sleep(Math.min(ms, 5), signal);
       },
     };
-    const { summary } = await syncWhile(replaceDatabase(url.href, name), clock, () =>
-      admin(
+    const { summary } = await syncWhile(replaceDatabase(url.href, name), clock, () => {
+      held = admin(
         `alter role ${role} connection limit 0;
          select pg_terminate_backend(pid) from pg_stat_activity where usename = '${role}'`,
-      ),
-    );
+      );
+      return held;
+    });
     expect(summary.status).toBe("succeeded");
     expect(refusals).toBeGreaterThanOrEqual(4);
   } finally {
