@@ -8,7 +8,7 @@ import { html, joined, type Markup, sentences, shorten, wholePercent } from "../
 import type { Trouble } from "../parts/incidents.ts";
 import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
 import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
@@ -234,7 +234,7 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const [newest, fixed] = [newestWords(facts), fixedWords(facts)];
+  const [newest, fixed] = [newestOfDay(facts), fixedWords(facts)];
   const usual = usualOf(facts.usualDays);
   if (usual === null || facts.broke <= usual.high) return null;
   const broke = `${brokeWords(facts)}, more than usual (${rangeWords(usual)})`;
@@ -273,7 +273,7 @@ function stateOfPlatform(facts: NowVerdictFacts, isUnsaid = true) {
 
 /** The state first, then what changed. */
 function sayState(facts: NowVerdictFacts): Said {
-  const newest = facts.broke > 0 && newestWords(facts);
+  const newest = facts.broke > 0 && newestOfDay(facts);
   const broke = `${brokeWords(facts)}${usualWords(facts)}`;
   const changed = [broke, fixedWords(facts), newest && html`the newest, ${newest}`];
   return {
@@ -328,6 +328,10 @@ function judgeFailing(facts: NowVerdictFacts): Said | null {
 
 const newestWords = ({ newest, now, ago: from }: NowVerdictFacts): Markup | undefined =>
   newest && html`${projectLink(newest.project_slug)}, ${ago(newest.newest_failing_since, now, from)}`;
+
+/** The newest of those that broke in the 24 hours; nothing where none of them fails any more. */
+const newestOfDay = (facts: NowVerdictFacts): Markup | undefined =>
+  momentMs(facts.newest?.newest_failing_since) > facts.at.getTime() - DAY_MS ? newestWords(facts) : undefined;
 
 function fixedWords({ broke, brokeAndFixed, day, isNow }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
