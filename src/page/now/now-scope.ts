@@ -55,7 +55,7 @@ export const nowQuestion = questionsOf(import.meta.url, ({ now, at, day }: NowSc
   today: at.toISOString().slice(0, 10),
   failing: failingFrom(day),
   // What is deleted by then fails no more. Of the present nothing deleted does.
-  existsUntil: day === undefined ? "infinity" : now.toISOString(),
+  existsUntil: day ? now.toISOString() : "infinity",
   stepDays: inline(STEP_DAYS),
 }));
 

@@ -73,7 +73,7 @@ export interface NowSaid {
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
   const { now, at, isNow, isFile, day, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
-  const { within, ago } = spanOf(moment);
+  const { within, ago, since } = spanOf(moment);
   const brokeOn = (daysBefore: number) => answers.broke.find(({ days_before }) => days_before === daysBefore);
   const [totals] = answers.totals;
   const [newest] = answers.newest;
@@ -82,7 +82,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
   // The day of the moment is a part of the 24 hours.
   const usually = answers.days
     .filter(({ finished }) => countIn({ finished }, "finished") > 0)
-    .filter(({ day }) => day < new Date(at.getTime() - DAY_MS).toISOString().slice(0, 10));
+    .filter(({ day }) => day < since.slice(0, 10));
   return {
     now,
     at,
@@ -102,7 +102,8 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) =>
       countIn(brokeOn(place + 1), "broke"),
     ),
-    newest: newest?.newest_failing_since ? newest : undefined,
+    // Where something broke it is one of those; they may all be fixed or gone.
+    newest: momentMs(newest?.newest_failing_since) > (broke > 0 ? momentMs(since) : 0) ? newest : undefined,
     before: answers.before[0],
     lately,
     usuallyDays: usually.length,
@@ -234,7 +235,7 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const [newest, fixed] = [newestOfDay(facts), fixedWords(facts)];
+  const [newest, fixed] = [newestWords(facts), fixedWords(facts)];
   const usual = usualOf(facts.usualDays);
   if (usual === null || facts.broke <= usual.high) return null;
   const broke = `${brokeWords(facts)}, more than usual (${rangeWords(usual)})`;
@@ -273,7 +274,7 @@ function stateOfPlatform(facts: NowVerdictFacts, isUnsaid = true) {
 
 /** The state first, then what changed. */
 function sayState(facts: NowVerdictFacts): Said {
-  const newest = facts.broke > 0 && newestOfDay(facts);
+  const newest = facts.broke > 0 && newestWords(facts);
   const broke = `${brokeWords(facts)}${usualWords(facts)}`;
   const changed = [broke, fixedWords(facts), newest && html`the newest, ${newest}`];
   return {
@@ -328,10 +329,6 @@ function judgeFailing(facts: NowVerdictFacts): Said | null {
 
 const newestWords = ({ newest, now, ago: from }: NowVerdictFacts): Markup | undefined =>
   newest && html`${projectLink(newest.project_slug)}, ${ago(newest.newest_failing_since, now, from)}`;
-
-/** The newest of those that broke in the 24 hours; nothing where none of them fails any more. */
-const newestOfDay = (facts: NowVerdictFacts): Markup | undefined =>
-  momentMs(facts.newest?.newest_failing_since) > facts.at.getTime() - DAY_MS ? newestWords(facts) : undefined;
 
 function fixedWords({ broke, brokeAndFixed, day, isNow }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
