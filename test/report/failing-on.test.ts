@@ -59,7 +59,14 @@ describe("of the mirror by hand", () => {
   });
 
   test("is refused on a day before the first known build, of which nothing is known", async () => {
-    await expect(ask("2024-03-09")).rejects.toThrow("no build of 2024-03-09 or before is known");
+    const refused = "no build of 2024-03-09 or before is known";
+    await expect(ask("2024-03-09")).rejects.toThrow(refused);
+    for (const join of ["cross join lateral", "left join lateral"]) {
+      const rows = sql.unsafe(`select day, count(failing.*)
+        from generate_series('2024-03-09'::timestamp, '2024-03-10', '1 day') as day
+        ${join} report.failing_on(day::date) as failing ${join.startsWith("left") ? "on true" : ""} group by day`);
+      await expect(rows, join).rejects.toThrow(refused);
+    }
   });
 
   test("is counted by day as the manual does it, null where no sync has covered the day", async () => {

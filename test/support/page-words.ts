@@ -9,7 +9,7 @@ const MOVING: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`\\d{1,2} ${MONTH}(?: \\d{4})?`, "g"), "DAY"],
   [/\d{4}-\d\d(?:-\d\d)?/g, "DATE"],
   [/\d\d:\d\d(?::\d\d(?:\.\d+)?)?/g, "TIME"],
-  [/(?:< ?)?\b\d+(?:\.\d)? (?:s|min|h|d)\b(?: \d+ s\b)?/g, "AGE"],
+  [/(?<=about |come for )\d+ (?:s|min|h)\b|\d\.\d s(?= earlier)/g, "AGE"],
   // A break may be one of yesterday or of today.
   [/DAY (?=TIME)/g, ""],
   [/(Broke in DATE).*/g, "$1"],
@@ -20,6 +20,8 @@ const MOVING: readonly (readonly [RegExp, string])[] = [
   // How this program is called depends on where it lies.
   [/npx docmirror/g, "docmirror"],
 ];
+/** What counts to the minute of the page. A span between two moments of the data is none, and stays. */
+const AGES = /(?<=<time class="age"[^>]*>[^<]*)(?:&lt;\s)?[\d,]+\s(?:min|h|d)/g;
 const LONG = /(\S{40})\S{100,}/g;
 
 /** What opens a line of its own. */
@@ -35,6 +37,7 @@ function wordsOf(page: string): string[] {
   const [, look = "plain"] = /<section class="verdict (\w+)/.exec(page) ?? [];
   const main = page.split(/<main[^>]*>/)[1]?.split("</main>")[0] ?? "";
   const shown = main
+    .replace(AGES, "AGE")
     .replace(/<form.*?<\/form>|<div class="tools">.*?<\/div><\/div>|<summary>Its row in.*?<\/details>/gs, "")
     .replace(/<svg[^>]*aria-label="([^"]*)".*?<\/svg>/gs, " ($1) ")
     .replace(/<svg.*?<\/svg>/gs, "")

@@ -94,7 +94,7 @@ export async function seedPages(databaseUrl: string, more = ""): Promise<void> {
       select 'v' || id, slug, id, now(), now(), '' from mirror.projects where id::int > 10`;
     await sql`
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
-      select 'h' || id, date_trunc('second', now() at time zone 'utc') - interval '2 days', 'finished', false, '<b>html</b>', id, 'v' || id, now(), now(), ''
+      select 'h' || id, date_trunc('second', now() at time zone 'utc') - interval '2 days' - id::int * interval '1 second', 'finished', false, '<b>html</b>', id, 'v' || id, now(), now(), ''
       from mirror.projects where id::int > 10`;
     await sql`
       insert into mirror.build_logs (build_id, error)

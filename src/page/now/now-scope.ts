@@ -50,10 +50,12 @@ export const seriesOn = (day: string): SQL => SERIES_ON({ day });
 export const failingFrom = (day: NowScope["day"] | undefined): SQL =>
   day === undefined ? failing : PROJECTS_ON({ series: seriesOn(day.text) });
 
-export const nowQuestion = questionsOf(import.meta.url, ({ at, day }: NowScope) => ({
+export const nowQuestion = questionsOf(import.meta.url, ({ now, at, day }: NowScope) => ({
   now: at.toISOString(),
   today: at.toISOString().slice(0, 10),
   failing: failingFrom(day),
+  // What is deleted by then fails no more. Of the present nothing deleted does.
+  existsUntil: day ? now.toISOString() : "infinity",
   stepDays: inline(STEP_DAYS),
 }));
 
@@ -151,7 +153,7 @@ export interface FailingBefore {
   /** The same two of now, by all that is known. */
   readonly built_now: number;
   readonly failing_now: number;
-  /** The number that failed 24 hours before, of what still exists. */
+  /** The number that failed 24 hours before, of what existed at the moment of the page. */
   readonly failing_day_ago: number;
 }
 
@@ -210,7 +212,7 @@ const FAILING_KINDS = nowQuestion<FailingKind>("failing_by_kind");
 export const askForFailing = (scope: NowScope, mine?: Mine): Asks<FailingKind> =>
   FAILING_KINDS(scope, { isMine: where(isMine(failing.project_id, mine)) });
 
-/** The failures of a kind in the 24 hours, and on a usual day; and their share of the failures of the days before, null without any. */
+/** The failures of a kind in the 24 hours, and on a usual day; and their share of the failures of the days before, null where these were fewer than five. */
 export interface KindCount {
   readonly error_class: string;
   readonly failures: number;

@@ -8,7 +8,7 @@ import { html, joined, type Markup, sentences, shorten, wholePercent } from "../
 import type { Trouble } from "../parts/incidents.ts";
 import { saysKind } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
-import { ago, clockWords, DAY_MS, when } from "../parts/marks.ts";
+import { ago, clockWords, DAY_MS, momentMs, when } from "../parts/marks.ts";
 import { type KindCount, type NewestBreak, type NowAnswers, type NowSpan, spanOf } from "./now-scope.ts";
 import {
   type Arrivals,
@@ -73,7 +73,7 @@ export interface NowSaid {
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVerdictFacts {
   const { now, at, isNow, isFile, day, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
-  const { within, ago } = spanOf(moment);
+  const { within, ago, since } = spanOf(moment);
   const brokeOn = (daysBefore: number) => answers.broke.find(({ days_before }) => days_before === daysBefore);
   const [totals] = answers.totals;
   const [newest] = answers.newest;
@@ -82,7 +82,7 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
   // The day of the moment is a part of the 24 hours.
   const usually = answers.days
     .filter(({ finished }) => countIn({ finished }, "finished") > 0)
-    .filter(({ day }) => day < new Date(at.getTime() - DAY_MS).toISOString().slice(0, 10));
+    .filter(({ day }) => day < since.slice(0, 10));
   return {
     now,
     at,
@@ -102,7 +102,8 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment): NowVe
     usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) =>
       countIn(brokeOn(place + 1), "broke"),
     ),
-    newest: newest?.newest_failing_since ? newest : undefined,
+    // Where something broke it is one of those; they may all be fixed or gone.
+    newest: momentMs(newest?.newest_failing_since) > (broke > 0 ? momentMs(since) : 0) ? newest : undefined,
     before: answers.before[0],
     lately,
     usuallyDays: usually.length,

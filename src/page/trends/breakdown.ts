@@ -148,7 +148,7 @@ export const platform = block({
     const days = late < period.days ? `the last ${late} days` : "these days";
     const enough =
       `of the ${grouped(late * 24)} hours of ${days} had twenty projects that built. ` +
-      "With fewer, trouble shows only where nearly all of them fail.";
+      "With fewer, trouble may go unseen.";
     const without = plainWords(
       plain.find(({ is_this_period }) => is_this_period),
       hours,

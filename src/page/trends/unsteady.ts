@@ -131,8 +131,8 @@ export const repairs = block({
           name: `Broke in ${month}`,
           figure:
             within(breaks_median_hours, (length) => `half fixed within ${length}`) ||
-            "more than half still broken",
-          small: `${counted(breaks, "break")}, ${grouped(breaks - breaks_recovered)} still open${within(
+            "more than half not fixed",
+          small: `${counted(breaks, "break")}, ${grouped(breaks - breaks_recovered)} not fixed${within(
             breaks_p25_hours,
             (length) => `; a quarter fixed within ${length}`,
           )}${streaks > breaks ? `; ${grouped(streaks - breaks)} more failed from their first known build on` : ""}`,

@@ -11,9 +11,10 @@ AS $$
   FROM report.streaks AS streak
   LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
   LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
-  CROSS JOIN LATERAL (SELECT (of_day + 1)::timestamp AT TIME ZONE 'UTC' AS at) AS ended
+  -- In an outer join it would be asked last, only of what failed then: the offset keeps it first.
+  CROSS JOIN (SELECT (of_day + 1)::timestamp AT TIME ZONE 'UTC' AS at WHERE report.assert_known_on(of_day) OFFSET 0) AS ended
   -- A build without a date comes before those that have one.
-  WHERE report.assert_known_on(of_day) AND coalesce(streak.broke_at < ended.at, true)
+  WHERE coalesce(streak.broke_at < ended.at, true)
     AND (streak.is_open OR streak.recovered_at >= ended.at)
     AND coalesce(project.deleted_at >= ended.at, true) AND coalesce(version.deleted_at >= ended.at, true)
 $$;

@@ -347,7 +347,8 @@ export const FAILURE_RELATIONS = {
   incident_hours: declareRelation({
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +
-      "own rates predict. No row is no proof that the platform was well: of 9 projects in an hour some 8 must fail, of 20 some 12, of 100 some 32.",
+      "own rates predict. No row is no proof that the platform was well: where one in seven fails as a rule, " +
+      "it takes some 8 of 9 projects, 12 of 20, 32 of 100.",
     columns: {
       hour: "The UTC hour in which the builds were triggered.",
       projects: "Projects with a finished build of that hour, at least 8.",

@@ -42,7 +42,7 @@ const MORE = String.raw`
     ('3001', interval '80 minutes', 'finished', null, false),
     ('3002', interval '70 minutes', 'resting', null, false),
     ('3003', interval '60 minutes', 'building', null, true),
-    ('3004', interval '30 days 1 hour', 'finished', true, true),
+    ('3004', interval '30 days 90 minutes', 'finished', true, true),
     ('3005', interval '10 minutes', 'building', null, false),
     ('3006', interval '30 days 2 hours', 'finished', false, false)
   ) as of (id, ago, state, success, is_deleted);

@@ -39,6 +39,9 @@ const UNWELL: Readonly<Record<string, string>> = {
   "with a wrong clock": "update sync.walks set started_at = started_at + interval '10 years'",
   "that nothing has watched for hours":
     "update sync.runs set started_at = now() - interval '5 hours', finished_at = now() - interval '5 hours' where kind = 'watch'",
+  "with two projects that the list hides": `
+    insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
+    select n::text, 'hidden-' || n, 'reference', false, now(), now(), '' from generate_series(51, 52) as n`,
   "that nothing watches": "delete from sync.runs where kind = 'watch'",
 };
 const FAILED = `

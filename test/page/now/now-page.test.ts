@@ -46,6 +46,21 @@ const built = (twentieth: string) => `
     case when n = 20 then ${twentieth} else 'more' || n end, case when n < 20 then 'more' || n end, now(), now(), ''
   from generate_series(1, 20) as n`;
 
+/** Beside a break an hour ago, a build of three days ago that failed, and names a project that the mirror lacks. */
+const LOST = `${BREAK};
+  insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
+  values ('7001', date_trunc('second', now() at time zone 'utc') - interval '3 days', 'finished', false, 'html', now(), now(), '');
+  insert into mirror.unresolved_references (resource, record_id, field, position, uri, status)
+  values ('build', '7001', 'project', 0, '/api/v1/project/901/', 'gone'), ('build', '7001', 'version', 0, '/api/v1/version/901/', 'gone')`;
+
+/** The version that broke an hour ago is deleted since. */
+const DELETED = `${BREAK};
+  update mirror.versions set deleted_at = now() where id = '1'`;
+
+/** Five builds failed half an hour ago, and one in all the weeks before. */
+const RARE = `${built("'1'")};
+  update mirror.builds set success = true where not success and id <> '1004' and id not like 'late%'`;
+
 const seeded = (more: string) => (url: string) => seedPages(url, more);
 const NOTHING_KNOWN = ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"];
 const WORLDS: readonly GoldenWorld[] = [
@@ -101,6 +116,25 @@ describe("the page of now", () => {
     const [why = "", rest = ""] = /<p class="why">(.*?)<\/p>(.*)/s.exec(first)?.slice(1) ?? [];
     expect(textOf(why)).toMatch(/older and worse: main docs, latest · html, for 39 h, 52$/);
     expect(textOf(rest)).toMatch(/^\s*build 54/);
+  });
+
+  it("counts the project that the mirror lacks among those that fail, among all, and a day ago", async () => {
+    await using served = await openMirrorPages(seeded(LOST));
+    expect(mainOf(await served.page("/"))).toMatch(/9 of 9 projects fail, 8 a day ago; 1 project has/);
+  });
+
+  it("says of no share of fewer than five failures that it is usual", async () => {
+    await using served = await openMirrorPages(seeded(RARE));
+    expect(mainOf(await served.page("/"))).toMatch(
+      /Of the 5 failed builds, 100 % have an error that no rule names; /,
+    );
+  });
+
+  it("calls no break fixed whose version is deleted", async () => {
+    await using served = await openMirrorPages(seeded(DELETED));
+    const main = mainOf(await served.page("/"));
+    expect(main).toContain("1 project has a version or format that broke in the last 24 hours");
+    expect(main).not.toMatch(/it is fixed|the newest/);
   });
 
   it("shows ten rows of a long list, and the rest behind a link", async () => {

@@ -79,6 +79,29 @@ describe("a day of the past", () => {
   });
 });
 
+/** It failed for two weeks, and is gone since the day before yesterday. */
+const GONE = `
+  insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, deleted_at, record_hash)
+  values ('403', 'gone', 'Gone', 'list', true, now(), now(), date_trunc('day', now()) - interval '1 day', '');
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  values ('v403', 'latest', '403', now(), now(), '');
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  values ('1', (now() at time zone 'utc')::date - 14, 'finished', false, 'html', '403', 'v403', now(), now(), '')`;
+
+describe("a day before a project was deleted", () => {
+  it("is compared with the day before by what existed at its end", async () => {
+    await using served = await openMirrorPages((url) => seedPages(url, GONE));
+    for (const days of [3, 4, 5]) {
+      const [row] = await served.sql<{ then: number; before: number }[]>`
+        select (select count(distinct project_id) from report.failing_on(${dayAgo(days)}))::int as then,
+          (select count(distinct project_id) from report.failing_on(${dayAgo(days + 1)}))::int as before`;
+      expect(textOf(mainOf(await served.page(`/?day=${dayAgo(days)}`))), dayAgo(days)).toMatch(
+        new RegExp(`${row?.then} projects? failed at the end of \\d+ \\w+, ${row?.before} a day before`),
+      );
+    }
+  });
+});
+
 describe("a day of which nothing can be said", () => {
   it.each([
     [() => dayAgo(0), "is not over yet"],

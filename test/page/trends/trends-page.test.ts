@@ -46,6 +46,11 @@ describe("the page of trends", () => {
     await expectGolden("trends.golden.txt", [{ of: "28 days of ten builds", pages, paths }]);
   });
 
+  it("names its days in its title", async () => {
+    const days = `${dayAgo(14)} – ${dayAgo(1)}`.replace(/ (\w{3}) – (\d+) \1$/, "–$2 $1");
+    expect(await pages.page("/trends")).toContain(`<title>↓ ${days}: 80.0\u00a0% succeeded`);
+  });
+
   it("draws each day, and names it under the mouse", async () => {
     const block = blockOf(await pages.page("/trends"), "days");
     expect(block.match(/<circle class="dot/g)).toHaveLength(28 + 1);

@@ -1,4 +1,4 @@
-select error_class, failures, usual, usual / nullif(usual_of_all, 0) as usual_share
+select error_class, failures, usual, case when usual_of_all * 28 >= 5 then usual / usual_of_all end as usual_share
 from (
   select error_class,
     count(*) filter (where triggered_at > :now::timestamptz - interval '24 hours') as failures,
