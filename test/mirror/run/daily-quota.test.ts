@@ -101,3 +101,29 @@ test("a list that the limit has cut short comes first on the next night", {
   expect(await night(22)).toMatchObject({ build: "head" });
   expect(await night(1000)).toMatchObject({ build: "head", user: "whole", version: "whole" });
 });
+
+test("a list that needs more than a day's quota does not keep the others from being read", {
+  tags: ["long"],
+}, async () => {
+  const { quick, quota } = await startLimited(1000, { "retry-after": "86400" }, { builds: 200 });
+  await using _quick = quick;
+  const night = async (perDay: number) => {
+    Object.assign(quota, { used: 0, perDay });
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync({ kind: "incremental" });
+    return walksOf(summary);
+  };
+  await night(1000);
+  quick.world.triggerBuilds(1000);
+  const nights: Record<string, string>[] = [];
+  for (let at = 0; at < 5; at++) nights.push(await night(24));
+  expect(nights.map(({ build }) => build)).not.toContain("head");
+  // They are skipped while the builds come first, and come first then.
+  expect(nights.map(({ user, file }) => [user, file])).toEqual([
+    ["whole", "whole"],
+    ["skipped", "skipped"],
+    ["whole", "whole"],
+    ["skipped", "skipped"],
+    ["whole", "whole"],
+  ]);
+});
