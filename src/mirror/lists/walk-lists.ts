@@ -33,22 +33,27 @@ type TurnOptions = WalkListsOptions & { walks: readonly WalkPlan[] };
 
 /**
  * Walks the lists turn by turn (`turns.ts`), and returns the first failure of upstream. No turn begins once the service cannot
- * be asked any more. Throws any other failure after all of its turn have ended.
+ * be asked any more. Throws any other failure after all of its turn have ended. A service may refuse one list and answer the
+ * others, so its root is asked behind a turn that was refused.
  */
 export async function walkLists(
   run: WalkingRun,
   { turns, ...options }: WalkListsOptions & { turns: readonly (readonly WalkPlan[])[] },
 ): Promise<UpstreamError | null> {
+  const { client, signal } = run;
   let failure: UpstreamError | null = null;
+  let isRefused = false;
   let isOver = false;
   for (const walks of turns) {
+    isOver ||= isRefused && !(await client.isUp(signal));
     if (isOver) {
       for (const { resource } of walks) options.resources[resource] = skippedWalk(whyNotBegun(resource));
-    } else {
-      const failed = await walkTurn(run, { ...options, walks });
-      failure ??= failed;
-      isOver = run.client.lost.aborted || fateOf(failed)?.about === "pace";
+      continue;
     }
+    const failed = await walkTurn(run, { ...options, walks });
+    failure ??= failed;
+    isRefused = fateOf(failed)?.about === "pace";
+    isOver = client.lost.aborted;
   }
   return failure;
 }

@@ -127,3 +127,26 @@ test("a list that needs more than a day's quota does not keep the others from be
     ["whole", "whole"],
   ]);
 });
+
+test("a service that refuses one list alone is asked for the others", { tags: ["long"] }, async () => {
+  const quick = await startQuickWorld(
+    { users: 8, projects: 8, versions: 16, files: 16, builds: 20 },
+    async (request, next) => {
+      const isRefused = new URL(request.url).pathname === "/api/v1/build/";
+      return isRefused ? new Response("{}", { status: 429 }) : next();
+    },
+  );
+  await using _quick = quick;
+  for (const night of [1, 2, 3]) {
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync();
+    expect({ night, ...walksOf(summary) }).toEqual({
+      night,
+      user: "whole",
+      project: "whole",
+      version: "whole",
+      file: "whole",
+      build: "not_whole",
+    });
+  }
+});
