@@ -15,8 +15,10 @@ interface TurnFacts {
  * as on most nights all, share a turn.
  */
 export function turnsOf(walks: readonly WalkPlan[], { lists, resumable }: TurnFacts): WalkPlan[][] {
-  const isResting = ({ resource, kind }: WalkPlan) =>
-    kind === "full" && resumable.some((walk) => walk.resource === resource && walk.checkpoint.rests);
+  const isResting = ({ resource, kind }: WalkPlan) => {
+    const { rests } = resumable.find((walk) => walk.resource === resource)?.checkpoint ?? {};
+    return kind === "full" && rests !== undefined && !rests.isBroken;
+  };
   const ranked = walks.map((walk) => {
     const facts = lists.find(({ resource }) => resource === walk.resource);
     return isResting(walk)

@@ -4,7 +4,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { type ResumableWalk, startWalks } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
-import { fateOf } from "../api/fates.ts";
+import { isUpstreamLost } from "../api/fates.ts";
 import { type FirstPages, openMemories } from "../load/page-memory.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
@@ -33,8 +33,8 @@ type TurnOptions = WalkListsOptions & { walks: readonly WalkPlan[] };
 
 /**
  * Walks the lists turn by turn (`turns.ts`), and returns the first failure of upstream. No turn begins once the service cannot
- * be asked any more. Throws any other failure after all of its turn have ended. A service may refuse one list and answer the
- * others, so its root is asked behind a turn that was refused.
+ * be asked any more. Throws any other failure after all of its turn have ended. A service may fail for one list and answer the
+ * others, so its root is asked behind a turn that failed.
  */
 export async function walkLists(
   run: WalkingRun,
@@ -42,17 +42,17 @@ export async function walkLists(
 ): Promise<UpstreamError | null> {
   const { client, signal } = run;
   let failure: UpstreamError | null = null;
-  let isRefused = false;
+  let isInDoubt = false;
   let isOver = false;
   for (const walks of turns) {
-    isOver ||= isRefused && !(await client.isUp(signal));
+    isOver ||= isInDoubt && !(await client.isUp(signal));
     if (isOver) {
       for (const { resource } of walks) options.resources[resource] = skippedWalk(whyNotBegun(resource));
       continue;
     }
     const failed = await walkTurn(run, { ...options, walks });
     failure ??= failed;
-    isRefused = fateOf(failed)?.about === "pace";
+    isInDoubt = isUpstreamLost(failed);
     isOver = client.lost.aborted;
   }
   return failure;
