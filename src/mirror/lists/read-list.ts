@@ -73,7 +73,8 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   });
   const { brokenBy, moved } = read;
   const rest = brokenBy && restAt(read.checkpoint ?? from?.checkpoint ?? null, read);
-  if (rest?.rests && !rest.rests.isBroken) run.warn(describeRest(resource, read, read.counts.records - before.records));
+  if (rest?.rests && !rest.rests.isBroken)
+    run.warn(describeRest(resource, read, read.counts.records - before.records));
   return {
     // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
