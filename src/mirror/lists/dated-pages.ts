@@ -90,7 +90,7 @@ export async function findDifferences(
       if (missing.held !== null || hasMoved) return null;
       const fetched = await take({ ...first, offset, limit });
       if (!fetched) return null;
-      const page = toDatedPage(fetched, gap.unshown + gap.repeated);
+      const page = toDatedPage(fetched, gap);
       // One after another: the counts of ranges follow from what is stored.
       latest = latest.then(() => settle(fetched, page));
       await latest;
@@ -143,22 +143,20 @@ export async function findDifferences(
   return { requests, isDone, gap: measured, counts: settled.counts, oldestAt: settled.oldestAt };
 }
 
-/**
- * Null for a page that does not show its order, or not all of itself, or contradicts its count.
- *
- * @param beyond the places that the service counts and never shows
- */
-export function toDatedPage(page: FetchedPage, beyond: number): DatedPage | null {
+/** Null for a page that does not show its order, or not all of itself, or contradicts its count. */
+export function toDatedPage(page: FetchedPage, gap: ServiceGap): DatedPage | null {
   const { request, meta, ids } = page;
   const at = parsePageRequest(request);
   const dates = shownDates(page);
   const { totalCount, count } = meta;
   if (!at || !dates || totalCount === null || count !== ids.length) return null;
   const { offset } = at;
-  const places = totalCount - beyond;
+  // What is shown twice has two places on the pages, but is one record here.
+  const shown = totalCount - gap.unshown;
+  const places = shown - gap.repeated;
   const end = offset + count;
   // A full page shows no end, whatever `next` and the count say (`course.ts`).
   const isLast = count > 0 && meta.next === null && !isFull(at, meta);
-  if ((meta.offset ?? offset) !== offset || (count > 0 && end > places && !isLast)) return null;
-  return { offset, places, dates, behind: isLast ? places - end : null };
+  if ((meta.offset ?? offset) !== offset || (count > 0 && end > shown && !isLast)) return null;
+  return { offset, places, dates, behind: isLast ? shown - end : null };
 }

@@ -23,7 +23,8 @@ export interface ListFacts {
   /** The limit that the service gave to the last pages; 0: none. */
   limit: number | null;
   schemaAskedAt: string | null;
-  /** The newest sync that read it well. */
+  /** The newest sync that began to read it, and the newest one that read it well. */
+  begunRunId: number | null;
   goodRunId: number | null;
 }
 

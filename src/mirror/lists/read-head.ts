@@ -3,7 +3,7 @@ import { counted } from "../../base/text.ts";
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
-import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
+import type { ServiceGap, WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
@@ -109,7 +109,7 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
     const head = await readOnce(run, list, {
       counts: soFar.counts,
       seen,
-      beyond: beyond(),
+      gap: soFar.gap,
       joinedRunId: joinedRunId ?? 0,
       isAnyMissing: soFar.isAnyMissing,
     });
@@ -247,11 +247,11 @@ export async function readHead(run: ListRun, list: ListOptions): Promise<HeadRea
   return reading();
 }
 
-/** Reads the head once. `beyond`: the places that the service counts and never shows. */
+/** Reads the head once. `gap`: that of the service, as it is known. */
 async function readOnce(
   run: ListRun,
   list: ListOptions,
-  facts: { counts: WalkCounts; seen: IdSet; beyond: number; joinedRunId: number; isAnyMissing: boolean },
+  facts: { counts: WalkCounts; seen: IdSet; gap: ServiceGap; joinedRunId: number; isAnyMissing: boolean },
 ): Promise<Head> {
   const { sql, client, runId, patience, signal } = run;
   const { resource } = list.plan;
@@ -297,7 +297,7 @@ async function readOnce(
       await join.add(page);
       shown.ids.push(...page.ids);
       const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
-      last = isJoined ? toDatedPage(page, facts.beyond) : null;
+      last = isJoined ? toDatedPage(page, facts.gap) : null;
       if (join.isJoined()) return walk.stop();
       // A head of one page is the rule. The longer it is, the more is probably left.
       const largest = await findPageSize(list.sizes, list.pageSize, resource);

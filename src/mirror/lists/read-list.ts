@@ -73,7 +73,8 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   });
   const { brokenBy, moved } = read;
   const rest = brokenBy && restAt(read.checkpoint ?? from?.checkpoint ?? null, read);
-  if (rest?.rests && brokenBy) run.warn(describeRest(resource, read, read.counts.records - before.records));
+  if (rest?.rests && !rest.rests.isBroken)
+    run.warn(describeRest(resource, read, read.counts.records - before.records));
   return {
     // A walk without a rest is compared with its count when it is closed.
     ...judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 }),
@@ -92,10 +93,13 @@ export async function readList(run: ListRun, list: ListOptions, counts: WalkCoun
   };
 }
 
-/** The checkpoint of a walk that broke off. It rests there where the service allows no more requests. */
+/** The checkpoint of a walk that broke off. It rests there where the service allows no more requests, or where it has rested before. */
 function restAt(checkpoint: Checkpoint | null, { brokenBy, counted }: PagesEnd): Checkpoint | null {
-  if (fateOf(brokenBy)?.about !== "pace") return checkpoint;
-  return checkpoint && { ...checkpoint, rests: { counted: counted ?? checkpoint.rests?.counted ?? null } };
+  if (checkpoint === null) return null;
+  const { rests } = checkpoint;
+  if (fateOf(brokenBy)?.about === "pace")
+    return { ...checkpoint, rests: { counted: counted ?? rests?.counted ?? null } };
+  return rests ? { ...checkpoint, rests: { ...rests, isBroken: true } } : checkpoint;
 }
 
 function describeRest(resource: Resource, { counts, counted }: PagesEnd, read: number): string {

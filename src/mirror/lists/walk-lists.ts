@@ -4,7 +4,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { type ResumableWalk, startWalks } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
-import { fateOf } from "../api/fates.ts";
+import { isUpstreamLost } from "../api/fates.ts";
 import { type FirstPages, openMemories } from "../load/page-memory.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
@@ -33,22 +33,27 @@ type TurnOptions = WalkListsOptions & { walks: readonly WalkPlan[] };
 
 /**
  * Walks the lists turn by turn (`turns.ts`), and returns the first failure of upstream. No turn begins once the service cannot
- * be asked any more. Throws any other failure after all of its turn have ended.
+ * be asked any more. Throws any other failure after all of its turn have ended. A service may fail for one list and answer the
+ * others, so its root is asked behind a turn that failed.
  */
 export async function walkLists(
   run: WalkingRun,
   { turns, ...options }: WalkListsOptions & { turns: readonly (readonly WalkPlan[])[] },
 ): Promise<UpstreamError | null> {
+  const { client, signal } = run;
   let failure: UpstreamError | null = null;
+  let isInDoubt = false;
   let isOver = false;
   for (const walks of turns) {
+    isOver ||= isInDoubt && !(await client.isUp(signal));
     if (isOver) {
       for (const { resource } of walks) options.resources[resource] = skippedWalk(whyNotBegun(resource));
-    } else {
-      const failed = await walkTurn(run, { ...options, walks });
-      failure ??= failed;
-      isOver = run.client.lost.aborted || fateOf(failed)?.about === "pace";
+      continue;
     }
+    const failed = await walkTurn(run, { ...options, walks });
+    failure ??= failed;
+    isInDoubt = isUpstreamLost(failed);
+    isOver = client.lost.aborted;
   }
   return failure;
 }

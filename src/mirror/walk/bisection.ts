@@ -149,8 +149,9 @@ function split(range: Range, { offset, places, dates, behind }: DatedPage): Rang
   if (behind !== 0 && (range.oldest === null || last >= range.oldest)) {
     // A page that lies above the range says only how many records are below it.
     const isAbove = last > range.newest;
+    const at = dates.indexOf(last);
     // The list shows nothing of what is counted behind its end.
-    const shown = from(dates.indexOf(last)) - (range.oldest === null ? (behind ?? 0) : 0);
+    const shown = range.oldest === null && behind !== null ? dates.length - at : from(at);
     pieces.push(
       isAbove ? { ...range, from: Math.min(range.from, end) } : { ...range, newest: last, from: shown },
     );

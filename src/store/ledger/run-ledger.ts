@@ -27,8 +27,11 @@ export type WalkCounts = Record<"pages" | "records" | OutcomeLabel, number>;
 export interface Checkpoint {
   seq: number;
   request: string;
-  /** The limit of the service stopped the walk: it rests, and goes on days later. `counted`: the count of the service at that place. */
-  rests?: { counted: number | null };
+  /**
+   * The limit of the service stopped the walk: it rests, and goes on days later. `counted`: the count of the service at that place.
+   * `isBroken`: when it went on, something else stopped it.
+   */
+  rests?: { counted: number | null; isBroken?: true };
 }
 
 /** A walk of an interrupted full run, which the next run may resume. */

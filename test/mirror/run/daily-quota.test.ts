@@ -101,3 +101,90 @@ test("a list that the limit has cut short comes first on the next night", {
   expect(await night(22)).toMatchObject({ build: "head" });
   expect(await night(1000)).toMatchObject({ build: "head", user: "whole", version: "whole" });
 });
+
+test("a list that needs more than a day's quota does not keep the others from being read", {
+  tags: ["long"],
+}, async () => {
+  const { quick, quota } = await startLimited(1000, { "retry-after": "86400" }, { builds: 200 });
+  await using _quick = quick;
+  const night = async (perDay: number) => {
+    Object.assign(quota, { used: 0, perDay });
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync({ kind: "incremental" });
+    return walksOf(summary);
+  };
+  await night(1000);
+  quick.world.triggerBuilds(1000);
+  const nights: Record<string, string>[] = [];
+  for (let at = 0; at < 5; at++) nights.push(await night(24));
+  expect(nights.map(({ build }) => build)).not.toContain("head");
+  // They are skipped while the builds come first, and come first then.
+  expect(nights.map(({ user, file }) => [user, file])).toEqual([
+    ["whole", "whole"],
+    ["skipped", "skipped"],
+    ["whole", "whole"],
+    ["skipped", "skipped"],
+    ["whole", "whole"],
+  ]);
+});
+
+test("a service that refuses one list alone is asked for the others", { tags: ["long"] }, async () => {
+  const quick = await startQuickWorld(
+    { users: 8, projects: 8, versions: 16, files: 16, builds: 20 },
+    async (request, next) => {
+      const isRefused = new URL(request.url).pathname === "/api/v1/build/";
+      return isRefused ? new Response("{}", { status: 429 }) : next();
+    },
+  );
+  await using _quick = quick;
+  for (const night of [1, 2, 3]) {
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync();
+    expect({ night, ...walksOf(summary) }).toEqual({
+      night,
+      user: "whole",
+      project: "whole",
+      version: "whole",
+      file: "whole",
+      build: "not_whole",
+    });
+  }
+});
+
+test("a list that rests and then takes the service down does not keep the others from being read", {
+  tags: ["long"],
+}, async () => {
+  const state = { left: 24, isDown: false, takesDown: false };
+  const world = { users: 8, projects: 8, versions: 16, files: 16, builds: 600 };
+  const quick = await startQuickWorld(world, async (request, next) => {
+    state.isDown ||= state.takesDown && new URL(request.url).pathname === "/api/v1/build/";
+    if (state.isDown) return new Response("", { status: 503 });
+    state.left -= 1;
+    return state.left < 0 ? new Response("{}", { status: 429, headers: { "retry-after": "86400" } }) : next();
+  });
+  await using _quick = quick;
+  const warnings: string[] = [];
+  const night = async () => {
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync();
+    warnings.push(...(summary.warnings ?? []).filter((warning) => warning.startsWith("build list: ")));
+    return walksOf(summary);
+  };
+  expect(await night()).toMatchObject({ build: "not_whole", user: "whole" });
+  const nights: Record<string, string>[] = [];
+  for (let at = 0; at < 4; at++) {
+    Object.assign(state, { left: 1000, isDown: false, takesDown: true });
+    nights.push(await night());
+  }
+  expect(nights.map(({ user, build }) => [user, build])).toEqual([
+    ["skipped", "not_whole"],
+    ["whole", "not_whole"],
+    ["skipped", "not_whole"],
+    ["whole", "not_whole"],
+  ]);
+  // Only the first night was stopped by the limit.
+  expect(warnings).toHaveLength(1);
+  // It goes on behind what it has read.
+  Object.assign(state, { isDown: false, takesDown: false });
+  expect(await night()).toMatchObject({ build: "whole" });
+});

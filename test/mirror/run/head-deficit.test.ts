@@ -4,7 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
-import { findCountGaps, findDeficit } from "../../../src/store/ledger/run-ledger.ts";
+import { findCountGaps, findDeficit, findHeadFacts } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { type QuickWorld, useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
@@ -219,6 +219,25 @@ describe("a count that is wrong for good", () => {
     quick.arranged.arrange = (builds) => all(builds).slice(0, 200);
     quick.arranged.counted = 160;
     expect((await quick.sync({ kind: "full", settings: SETTINGS })).summary.status).toBe("partial");
+  });
+
+  test("is measured at the end of the list where builds are shown twice too", {
+    tags: ["long"],
+  }, async () => {
+    await using quick = await startSmall();
+    const { arranged } = quick;
+    const twice = (builds: readonly BuildRecord[]) =>
+      builds.flatMap((build) => (Number(build.id) % 50 ? [build] : [build, build]));
+    arranged.arrange = twice;
+    arranged.counted = 4;
+    const whole = await quick.sync({ kind: "full", settings: SETTINGS });
+    expect(whole.summary).toMatchObject({ status: "succeeded" });
+    const gone = (await quick.world.catalog().list("build", { filters: [], offset: 290, limit: 2 })).records;
+    for (const { id } of gone) arranged.details.set(id, new Response("", { status: 404 }));
+    arranged.arrange = (builds) => twice(builds.filter(({ id }) => gone.every((one) => one.id !== id)));
+    const found = await quick.watch({ settings: SETTINGS });
+    expect(found.summary).toMatchObject({ status: "succeeded", resources: { build: { deleted: 2 } } });
+    expect((await findHeadFacts(quick.sql, "build")).gap).toEqual({ unshown: 4, repeated: 6 });
   });
 
   test("is no list read well where it shows far less, as one that is cut", { tags: ["long"] }, async () => {

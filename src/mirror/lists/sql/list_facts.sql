@@ -1,8 +1,12 @@
 -- The newest count of each list, the size of its pages, the limit that the service gave to the last ones, when its schema was asked for,
--- and the newest sync that read it well.
+-- and the newest syncs that began to read it and that read it well.
 select of.resource, counted.total_count as records, sized.page_size as size, sized.shrunk_at as "shrunkAt",
   (select (meta ->> 'limit')::bigint from sync.pages where pages.resource = of.resource order by seq limit 1) as limit,
   (select max(asked_at) from sync.upstream_schemas where upstream_schemas.resource = of.resource) as "schemaAskedAt",
+  (
+    select run_id from sync.walks join sync.runs on runs.id = run_id
+    where walks.resource = of.resource and kind <> 'watch' order by run_id desc limit 1
+  ) as "begunRunId",
   (
     select run_id from sync.walks join sync.runs on runs.id = run_id
     where walks.resource = of.resource and is_good and kind <> 'watch' order by run_id desc limit 1
