@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
-import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, oneRow, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { countListed } from "../load/live-count.ts";
 import { recordStatement } from "../load/tables.ts";
@@ -73,9 +73,8 @@ export async function findOpenEnds(
   resource: Resource,
   beganRunId: number,
 ): Promise<OpenEnds> {
-  const [row] = await OPEN_ENDS(tx, resource, { beganRunId, after: "", window: WINDOW });
-  if (!row) throw new Error("a count gave no row");
-  const { ids, last, rows, ...ends } = row;
+  const found = OPEN_ENDS(tx, resource, { beganRunId, after: "", window: WINDOW });
+  const { ids, last, rows, ...ends } = await oneRow(found);
   return { ...ends, first: { ids, last, rows } };
 }
 
@@ -288,9 +287,9 @@ export async function findUndecided(sql: AnySql, limit: number) {
   const first = await sql<UndecidedRecord[]>`
     select resource, record_id as id, noticed_at, asked_at from sync.missing_records
     where undecided_runs >= ${RUNS_TO_DECIDE} order by noticed_at, resource, record_id limit ${limit}`;
-  const [row] = await sql<{ count: number }[]>`
+  const all = sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where undecided_runs >= ${RUNS_TO_DECIDE}`;
-  return { count: row?.count ?? 0, first: [...first] };
+  return { ...(await oneRow(all)), first: [...first] };
 }
 
 /** The builds that replies do not show in a range that they show whole. When they are too many, none is stored. */

@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import { type AnySql, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, oneRow, type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { DateRange } from "../walk/bisection.ts";
 import { recordStatement } from "./tables.ts";
 
@@ -54,9 +54,7 @@ export interface ListedCounts {
 
 /** Where a list is read at its head, only the first call counts every row. */
 export async function countListed(sql: AnySql, resource: Resource): Promise<ListedCounts> {
-  const [row] = await COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) });
-  if (!row) throw new Error("a count gave no row");
-  const { live, ...counts } = row;
+  const { live, ...counts } = await oneRow(COUNT_LISTED(sql, resource, { isCounted: isCounted(resource) }));
   return { ...counts, shown: (live ?? (await countFirst(sql, resource))) - counts.hidden };
 }
 

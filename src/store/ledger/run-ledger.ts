@@ -4,7 +4,14 @@ import { LockedError } from "../../base/errors.ts";
 import type { OutcomeLabel } from "../../base/metrics/labels.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { type AnySql, type Sql, statement, type TransactionSql, withTransaction } from "../connection/sql.ts";
+import {
+  type AnySql,
+  oneRow,
+  type Sql,
+  statement,
+  type TransactionSql,
+  withTransaction,
+} from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
 import { type Lease, lostLease } from "./leases.ts";
 
@@ -323,9 +330,9 @@ export interface HeadFacts {
 }
 
 export async function findHeadFacts(sql: Sql, resource: Resource): Promise<HeadFacts> {
-  const [row] = await HEAD_FACTS(sql, { resource });
-  if (!row) throw new Error("a select without a table gave no row");
-  const { unshown, repeated, unexplained, unexplainedBySyncs, ...facts } = row;
+  const { unshown, repeated, unexplained, unexplainedBySyncs, ...facts } = await oneRow(
+    HEAD_FACTS(sql, { resource }),
+  );
   const isUnsettled = unexplained !== 0 && unexplainedBySyncs !== 0;
   return { ...facts, gap: { unshown, repeated }, unexplained, isUnsettled };
 }
