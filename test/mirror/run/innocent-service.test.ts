@@ -9,7 +9,7 @@ import { useMirrored } from "../../support/quick-world.ts";
 
 /**
  * A failed schedule names its seed and its number. `INNOCENT_SEED` draws others, `INNOCENT_WORLDS` says how many. Not drawn at random:
- * schedule 16 of 348987, one of 60, still has a partial round of the watch, where a build that is counted on hides one that came back.
+ * schedule 16 of 348987, one of 60, still has a partial round of the watch.
  */
 const SEED = Number(process.env.INNOCENT_SEED ?? 946_255);
 const SCHEDULES = Array.from({ length: Number(process.env.INNOCENT_WORLDS ?? 2) }, (_, at) => at);
